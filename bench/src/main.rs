@@ -1,0 +1,2 @@
+//! Measures trawl against a baseline in the same run.
+fn main() {}

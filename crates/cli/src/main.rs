@@ -1,0 +1,2 @@
+//! The trawl command.
+fn main() {}

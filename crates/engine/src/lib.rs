@@ -1,0 +1,1 @@
+//! The one pipeline: a crawl's life from seed to stored page.

@@ -1,0 +1,1 @@
+//! May we, should we: normalisation, scope, patterns, robots.txt, addresses; verdicts with reasons.

@@ -1,0 +1,1 @@
+//! What is remembered: the contract and its SQLite implementation, bodies in segment files.

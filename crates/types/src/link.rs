@@ -1,0 +1,102 @@
+//! A link from one page to another, with the evidence that is kept of it.
+
+use serde::{Deserialize, Serialize};
+
+/// Where on the page a link stands. Numbers are stored: never reuse one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[repr(u8)]
+pub enum Place {
+    Body = 0,
+    Nav = 1,
+    Header = 2,
+    Main = 3,
+    Footer = 4,
+    Aside = 5,
+}
+
+/// What kind of reference an edge is. Numbers are stored: never reuse one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[repr(u8)]
+pub enum LinkKind {
+    Anchor = 0,
+    Canonical = 1,
+    Redirect = 2,
+    MetaRefresh = 3,
+    Sitemap = 4,
+}
+
+/// The `rel` values that matter, as bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct LinkRel(pub u8);
+
+impl LinkRel {
+    pub const NOFOLLOW: u8 = 1;
+    pub const UGC: u8 = 2;
+    pub const SPONSORED: u8 = 4;
+
+    pub fn is_nofollow(self) -> bool {
+        self.0 & Self::NOFOLLOW != 0
+    }
+
+    /// The set bits as the words they came from.
+    pub fn words(self) -> Vec<&'static str> {
+        [
+            (Self::NOFOLLOW, "nofollow"),
+            (Self::UGC, "ugc"),
+            (Self::SPONSORED, "sponsored"),
+        ]
+        .into_iter()
+        .filter(|(bit, _)| self.0 & bit != 0)
+        .map(|(_, word)| word)
+        .collect()
+    }
+}
+
+impl Place {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Body => "body",
+            Self::Nav => "nav",
+            Self::Header => "header",
+            Self::Main => "main",
+            Self::Footer => "footer",
+            Self::Aside => "aside",
+        }
+    }
+
+    pub fn from_stored(code: u8) -> Self {
+        match code {
+            1 => Self::Nav,
+            2 => Self::Header,
+            3 => Self::Main,
+            4 => Self::Footer,
+            5 => Self::Aside,
+            _ => Self::Body,
+        }
+    }
+}
+
+impl LinkKind {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Anchor => "anchor",
+            Self::Canonical => "canonical",
+            Self::Redirect => "redirect",
+            Self::MetaRefresh => "meta_refresh",
+            Self::Sitemap => "sitemap",
+        }
+    }
+
+    pub fn from_stored(code: u8) -> Self {
+        match code {
+            1 => Self::Canonical,
+            2 => Self::Redirect,
+            3 => Self::MetaRefresh,
+            4 => Self::Sitemap,
+            _ => Self::Anchor,
+        }
+    }
+}
