@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub use fetching::{FetchSpec, HeadPolicy, Oversize, UserAgent};
 pub use politeness::{BreakerSpec, Politeness, RateLimitPolicy, RetrySpec, RobotsPolicy};
 pub use scope::{HostScope, NormaliseSpec, ScopeSpec, TrapSpec};
-pub use strategy::{Order, StrategySpec};
+pub use strategy::{MAX_SCORE, Order, StrategySpec};
 
 /// The version of the spec's shape that this program writes.
 pub const SPEC_VERSION: u32 = 1;
