@@ -1,0 +1,117 @@
+//! The port: what the engine tells a store and asks of it. A back end is done when the conformance
+//! suite passes on it.
+//!
+//! * [`write`](mod@write): settled visits in, admitted URLs out; one commit is one transaction
+//! * [`read`](mod@read): questions about crawls, pages, hosts and the result log
+
+pub mod read;
+pub mod write;
+
+use async_trait::async_trait;
+use trawl_types::{CrawlId, CrawlSpec, CrawlState, HostId, PageId, Sequence, UnixMillis, UrlKey};
+
+use read::{CrawlCounts, CrawlRow, PendingUrl, StoredHost, StoredLink};
+use trawl_types::record::{PageRecord, PageStanding};
+use write::{CommitBatch, CommitReport, NewLink, WriteRules};
+
+/// A failure of ours: the store cannot go on. A page that failed is not one of these.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    #[error("{path} is in use by {holder}: stop that process first or name another --database")]
+    Locked { path: String, holder: String },
+    #[error(
+        "{path} was written by a newer trawl (format {found}, this one knows {known}): update trawl"
+    )]
+    Newer {
+        path: String,
+        found: i64,
+        known: i64,
+    },
+    #[error("{path} is not a trawl database: {why}")]
+    Foreign { path: String, why: String },
+    #[error(
+        "no space is left for {path}: free some and run `trawl resume`; nothing committed is lost"
+    )]
+    Full { path: String },
+    #[error("{path} cannot be written: {why}")]
+    ReadOnly { path: String, why: String },
+    #[error("{path} is damaged: {why}")]
+    Damaged { path: String, why: String },
+    #[error("there is no crawl {0} in the database")]
+    NoCrawl(CrawlId),
+    #[error("database: {0}")]
+    Database(String),
+    #[error("body segments: {0}")]
+    Segment(String),
+    #[error("the store has stopped")]
+    Stopped,
+}
+
+/// Everything the engine needs of a store.
+#[async_trait]
+pub trait Store: Send + Sync + std::fmt::Debug {
+    /// The secret under which all URL keys of this store are hashed.
+    fn key_secret(&self) -> trawl_types::KeySecret;
+
+    /// Records a new crawl with its seeds (depth 0) in one transaction. Seeds that scope refuses
+    /// arrive as refused links and are recorded with their reason.
+    async fn create_crawl(
+        &self,
+        spec: &CrawlSpec,
+        name: &str,
+        seeds: Vec<NewLink>,
+        rules: WriteRules,
+        now: UnixMillis,
+    ) -> Result<CrawlId, StoreError>;
+    /// Makes an existing crawl writable again, after a restart.
+    async fn reopen_crawl(&self, crawl: CrawlId, rules: WriteRules) -> Result<(), StoreError>;
+    async fn set_state(
+        &self,
+        crawl: CrawlId,
+        state: CrawlState,
+        why: &str,
+        now: UnixMillis,
+    ) -> Result<(), StoreError>;
+
+    /// One transaction: pages, edges, new candidates, settled leases, host updates, result log.
+    async fn commit(&self, batch: CommitBatch) -> Result<CommitReport, StoreError>;
+
+    async fn crawls(&self) -> Result<Vec<CrawlRow>, StoreError>;
+    async fn crawl(&self, crawl: CrawlId) -> Result<CrawlRow, StoreError>;
+    async fn counts(&self, crawl: CrawlId) -> Result<CrawlCounts, StoreError>;
+
+    /// Hosts of a crawl that have pending URLs, in order of id, after the given one.
+    async fn pending_hosts(
+        &self,
+        crawl: CrawlId,
+        after: HostId,
+        limit: u32,
+    ) -> Result<Vec<StoredHost>, StoreError>;
+    /// The first pending URLs of a host by rank.
+    async fn pending(
+        &self,
+        crawl: CrawlId,
+        host: HostId,
+        limit: u32,
+    ) -> Result<Vec<PendingUrl>, StoreError>;
+    async fn host_by_name(&self, name: &str) -> Result<Option<StoredHost>, StoreError>;
+
+    /// The result log after a cursor (0 = from the start).
+    async fn results(
+        &self,
+        crawl: CrawlId,
+        after: Sequence,
+        limit: u32,
+    ) -> Result<Vec<PageRecord>, StoreError>;
+    async fn links_of(&self, page: PageId) -> Result<Vec<StoredLink>, StoreError>;
+    async fn standing(
+        &self,
+        crawl: CrawlId,
+        key: UrlKey,
+    ) -> Result<Option<PageStanding>, StoreError>;
+    /// The stored answer of a visit: the WARC record's payload (decoded body bytes).
+    async fn body(&self, crawl: CrawlId, seq: Sequence) -> Result<Option<Vec<u8>>, StoreError>;
+
+    /// Writes everything back and gives the file up. Further calls fail with `Stopped`.
+    async fn close(&self) -> Result<(), StoreError>;
+}

@@ -1,0 +1,153 @@
+//! What goes in: settled visits with their links, and what a commit admits in return.
+
+use trawl_types::{
+    CrawlId, HostId, LinkKind, LinkRel, Outcome, PageId, Place, Reason, Scheme, Sequence,
+    UnixMillis, UrlKey, spec::Order,
+};
+
+use super::read::{PendingUrl, StoredHost};
+
+/// Decides on URLs that nobody has seen before; called once for each, inside the commit.
+pub trait Admission: Send {
+    fn admit(&mut self, address: &str) -> Result<(), Reason>;
+}
+
+/// What a commit must know of a crawl's rules.
+pub struct WriteRules {
+    pub order: Order,
+    pub max_depth: Option<u32>,
+    pub admission: Box<dyn Admission>,
+}
+
+impl std::fmt::Debug for WriteRules {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("WriteRules")
+            .field("order", &self.order)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A link past normalisation and scope, ready to be written.
+#[derive(Debug, Clone)]
+pub struct NewLink {
+    pub address: String,
+    pub key: UrlKey,
+    /// Politeness host, as `HostKey::as_str` gives it.
+    pub host: String,
+    /// The score for ranking, or why the URL is refused. Depth is judged by the store, which
+    /// alone knows the shortest path.
+    pub verdict: Result<u8, Reason>,
+    pub kind: LinkKind,
+    pub rel: LinkRel,
+    pub place: Place,
+    pub anchor: Box<str>,
+    /// Keys (url half) of the addresses a redirect chain has been through; empty for other links.
+    pub chain: Vec<u64>,
+}
+
+impl NewLink {
+    /// A redirect does not lead further away; a link does.
+    pub fn depth_step(&self) -> u32 {
+        u32::from(self.kind != LinkKind::Redirect)
+    }
+}
+
+/// One visit that ended, in whatever way.
+#[derive(Debug)]
+pub struct Settlement {
+    pub page: PageId,
+    pub end: VisitEnd,
+    /// Distinct by key, in document order.
+    pub links: Vec<NewLink>,
+}
+
+#[derive(Debug)]
+pub enum VisitEnd {
+    /// Goes to the result log; the page is done in this crawl.
+    Final(Box<Visit>),
+    /// Stays pending.
+    Retry {
+        attempts: u32,
+        not_before: UnixMillis,
+        outcome: Outcome,
+    },
+    /// A rule that could only be asked at the last moment (robots.txt) refused it; the page is
+    /// refused in this crawl. No result.
+    Refused(Reason),
+}
+
+/// The facts of a finished visit. See `PageRecord` for their meaning.
+#[derive(Debug, Clone)]
+pub struct Visit {
+    pub outcome: Outcome,
+    pub attempts: u32,
+    pub final_url: Option<String>,
+    pub redirect_to: Option<String>,
+    pub canonical_url: Option<String>,
+    pub title: Option<String>,
+    pub description: Option<String>,
+    pub content_type: Option<String>,
+    pub charset: Option<String>,
+    pub language: Option<String>,
+    pub content_length: Option<u64>,
+    /// 16 bytes.
+    pub content_hash: Option<[u8; 16]>,
+    pub truncated: bool,
+    pub etag: Option<String>,
+    pub last_modified: Option<String>,
+    pub robots: Option<String>,
+    pub links_total: u32,
+    pub fetch_time_ms: u64,
+    pub crawled_at: UnixMillis,
+    /// A compressed segment record (see `segment::encode`), to be appended and referenced.
+    pub body: Option<Vec<u8>>,
+}
+
+/// robots.txt of one origin of a host, as it was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredRobots {
+    pub scheme: Scheme,
+    /// HTTP status; 0 where no answer came.
+    pub status: u16,
+    pub body: Vec<u8>,
+    pub fetched_at: UnixMillis,
+}
+
+/// What changed for a host. Wall-clock times, so that they hold across restarts.
+#[derive(Debug, Clone, Default)]
+pub struct HostUpdate {
+    pub host: Option<HostId>,
+    pub robots: Option<StoredRobots>,
+    /// Not to be asked before.
+    pub next_allowed: Option<UnixMillis>,
+    /// The delay in force, for the hold-off after a restart.
+    pub delay_ms: Option<u64>,
+    /// Failures in a row.
+    pub failures: Option<u32>,
+    /// Given up for the run.
+    pub suspended: Option<bool>,
+}
+
+#[derive(Debug)]
+pub struct CommitBatch {
+    pub crawl: CrawlId,
+    pub now: UnixMillis,
+    pub settlements: Vec<Settlement>,
+    pub hosts: Vec<HostUpdate>,
+}
+
+/// What a commit did.
+#[derive(Debug, Default)]
+pub struct CommitReport {
+    /// URLs that may now be crawled: new ones, and known ones that a shorter path brought within
+    /// the depth limit. Already durable.
+    pub admitted: Vec<PendingUrl>,
+    /// Hosts that `admitted` names for the first time in this process.
+    pub hosts: Vec<StoredHost>,
+    /// Last sequence number given out in this crawl's result log.
+    pub last_seq: Option<Sequence>,
+    /// URLs seen for the first time in this crawl, admitted or not.
+    pub discovered: u64,
+    /// Edges that were not known before.
+    pub edges: u64,
+}
