@@ -6,21 +6,132 @@ use std::sync::OnceLock;
 use crate::prng::Prng;
 
 const WORDS: &[&str] = &[
-    "harbour", "river", "winter", "garden", "letter", "market", "bridge", "village", "window",
-    "mountain", "library", "journey", "weather", "station", "kitchen", "forest", "island",
-    "evening", "morning", "history", "science", "language", "picture", "machine", "paper",
-    "engine", "signal", "copper", "silver", "meadow", "orchard", "lantern", "compass", "current",
-    "measure", "pattern", "balance", "council", "teacher", "captain", "farmer", "builder",
-    "reader", "traveller", "neighbour", "question", "answer", "problem", "method", "result",
-    "record", "archive", "chapter", "section", "table", "figure", "number", "system", "network",
-    "surface", "distance", "pressure", "colour", "shadow", "quarter", "century", "season",
-    "harvest", "festival", "concert", "theatre", "museum", "gallery", "school", "hospital",
-    "railway", "airport", "factory", "workshop", "cottage", "castle", "temple", "tower",
-    "quiet", "narrow", "early", "modern", "ancient", "common", "careful", "simple", "strong",
-    "gentle", "distant", "famous", "hidden", "open", "slow", "steady", "bright", "cold", "warm",
-    "opens", "follows", "carries", "describes", "remembers", "connects", "measures", "crosses",
-    "begins", "returns", "and", "with", "near", "under", "beyond", "before", "after", "the", "of",
-    "a", "in", "to", "from", "between",
+    "harbour",
+    "river",
+    "winter",
+    "garden",
+    "letter",
+    "market",
+    "bridge",
+    "village",
+    "window",
+    "mountain",
+    "library",
+    "journey",
+    "weather",
+    "station",
+    "kitchen",
+    "forest",
+    "island",
+    "evening",
+    "morning",
+    "history",
+    "science",
+    "language",
+    "picture",
+    "machine",
+    "paper",
+    "engine",
+    "signal",
+    "copper",
+    "silver",
+    "meadow",
+    "orchard",
+    "lantern",
+    "compass",
+    "current",
+    "measure",
+    "pattern",
+    "balance",
+    "council",
+    "teacher",
+    "captain",
+    "farmer",
+    "builder",
+    "reader",
+    "traveller",
+    "neighbour",
+    "question",
+    "answer",
+    "problem",
+    "method",
+    "result",
+    "record",
+    "archive",
+    "chapter",
+    "section",
+    "table",
+    "figure",
+    "number",
+    "system",
+    "network",
+    "surface",
+    "distance",
+    "pressure",
+    "colour",
+    "shadow",
+    "quarter",
+    "century",
+    "season",
+    "harvest",
+    "festival",
+    "concert",
+    "theatre",
+    "museum",
+    "gallery",
+    "school",
+    "hospital",
+    "railway",
+    "airport",
+    "factory",
+    "workshop",
+    "cottage",
+    "castle",
+    "temple",
+    "tower",
+    "quiet",
+    "narrow",
+    "early",
+    "modern",
+    "ancient",
+    "common",
+    "careful",
+    "simple",
+    "strong",
+    "gentle",
+    "distant",
+    "famous",
+    "hidden",
+    "open",
+    "slow",
+    "steady",
+    "bright",
+    "cold",
+    "warm",
+    "opens",
+    "follows",
+    "carries",
+    "describes",
+    "remembers",
+    "connects",
+    "measures",
+    "crosses",
+    "begins",
+    "returns",
+    "and",
+    "with",
+    "near",
+    "under",
+    "beyond",
+    "before",
+    "after",
+    "the",
+    "of",
+    "a",
+    "in",
+    "to",
+    "from",
+    "between",
 ];
 
 /// A few words for a title or an anchor, always the same for the same number.
@@ -35,7 +146,10 @@ pub(crate) fn push_words(out: &mut String, number: u64, count: usize) {
 }
 
 fn word(prng: &mut Prng) -> &'static str {
-    WORDS.get(prng.below(WORDS.len() as u32) as usize).copied().unwrap_or("word")
+    WORDS
+        .get(prng.below(WORDS.len() as u32) as usize)
+        .copied()
+        .unwrap_or("word")
 }
 
 /// The shared block with the end of each of its paragraphs.
@@ -54,7 +168,10 @@ impl Filler {
 
     fn with_size(bytes: usize) -> Self {
         let mut prng = Prng::new(0x0066_696c_6c65_7200, 0);
-        let mut filler = Self { text: String::with_capacity(bytes + 2048), ends: Vec::new() };
+        let mut filler = Self {
+            text: String::with_capacity(bytes + 2048),
+            ends: Vec::new(),
+        };
         while filler.text.len() < bytes {
             push_paragraph(&mut filler.text, &mut prng);
             filler.ends.push(filler.text.len());
@@ -69,7 +186,10 @@ impl Filler {
     }
 
     fn paragraph(&self, n: usize) -> &str {
-        let start = n.checked_sub(1).and_then(|before| self.ends.get(before)).copied();
+        let start = n
+            .checked_sub(1)
+            .and_then(|before| self.ends.get(before))
+            .copied();
         let end = self.ends.get(n).copied().unwrap_or(0);
         self.text.get(start.unwrap_or(0)..end).unwrap_or("")
     }

@@ -21,7 +21,10 @@ pub(crate) struct LinkRule {
 impl LinkRule {
     pub(crate) fn new(spec: &WebSpec) -> Self {
         Self {
-            layout: Layout { hosts: spec.hosts, pages: spec.pages },
+            layout: Layout {
+                hosts: spec.hosts,
+                pages: spec.pages,
+            },
             seed: spec.seed,
             links: spec.links_per_page,
             branching: (spec.links_per_page / 2).clamp(2, 10),
@@ -71,8 +74,13 @@ impl LinkRule {
 
     fn random_target(&self, host: u32, prng: &mut Prng) -> Option<u32> {
         let abroad = self.layout.hosts > 1 && prng.chance(self.cross_host_share);
-        let host = if abroad { prng.below(self.layout.hosts) } else { host };
-        self.layout.page(host, prng.below(self.layout.pages_on(host)))
+        let host = if abroad {
+            prng.below(self.layout.hosts)
+        } else {
+            host
+        };
+        self.layout
+            .page(host, prng.below(self.layout.pages_on(host)))
     }
 }
 
@@ -109,7 +117,12 @@ impl TrueGraph {
             targets.extend(rule.links(page));
             offsets.push(targets.len() as u32);
         }
-        let mut graph = Self { layout, offsets, targets, depths: Vec::new() };
+        let mut graph = Self {
+            layout,
+            offsets,
+            targets,
+            depths: Vec::new(),
+        };
         graph.depths = graph.breadth_first(0, |_| true);
         graph
     }
@@ -157,7 +170,9 @@ impl TrueGraph {
     /// The pages that a page links to.
     pub fn links(&self, page: u32) -> &[u32] {
         let at = |n: u32| self.offsets.get(n as usize).map_or(0, |&o| o as usize);
-        self.targets.get(at(page)..at(page.saturating_add(1))).unwrap_or(&[])
+        self.targets
+            .get(at(page)..at(page.saturating_add(1)))
+            .unwrap_or(&[])
     }
 
     /// All edges as pairs of page numbers.
@@ -213,7 +228,10 @@ mod tests {
             WebSpec::small_site(500).with_links(1),
             WebSpec::many_hosts(50, 60),
             WebSpec::many_hosts(33, 5000).with_links(40),
-            WebSpec { cross_host_share: 0.0, ..WebSpec::many_hosts(200, 2000) },
+            WebSpec {
+                cross_host_share: 0.0,
+                ..WebSpec::many_hosts(200, 2000)
+            },
         ]
     }
 
@@ -221,7 +239,10 @@ mod tests {
     fn every_page_is_reachable_from_the_root() {
         for spec in specs() {
             let graph = TrueGraph::of(&spec);
-            assert!((0..graph.page_count()).all(|p| graph.depth(p) < u32::MAX), "{spec:?}");
+            assert!(
+                (0..graph.page_count()).all(|p| graph.depth(p) < u32::MAX),
+                "{spec:?}"
+            );
         }
     }
 

@@ -33,7 +33,7 @@ pub(crate) fn push_href(
 ) {
     let dice = prng.below(100);
     match from {
-        None => push_absolute(out, linking, to, dice % 10 == 0),
+        None => push_absolute(out, linking, to, dice.is_multiple_of(10)),
         Some(_) if dice < 20 && linking.named => push_absolute(out, linking, to, dice < 4),
         Some(local) if dice < 50 => push_relative(out, local, to),
         Some(_) => push_path(out, to),
@@ -44,9 +44,17 @@ pub(crate) fn push_href(
 }
 
 fn push_absolute(out: &mut String, linking: Linking<'_>, to: u32, upper_case: bool) {
-    let Linking { scheme, port, target_host, .. } = linking;
+    let Linking {
+        scheme,
+        port,
+        target_host,
+        ..
+    } = linking;
     if upper_case && linking.variants {
-        let (scheme, host) = (scheme.to_ascii_uppercase(), target_host.to_ascii_uppercase());
+        let (scheme, host) = (
+            scheme.to_ascii_uppercase(),
+            target_host.to_ascii_uppercase(),
+        );
         let _ = write!(out, "{scheme}://{host}:{port}");
     } else {
         let _ = write!(out, "{scheme}://{target_host}:{port}");
@@ -87,7 +95,9 @@ fn push_relative(out: &mut String, from: u32, to: u32) {
 /// Length of the shared leading directories, with their last slash.
 fn common_directories(a: &str, b: &str) -> usize {
     let same = a.bytes().zip(b.bytes()).take_while(|(x, y)| x == y).count();
-    a.get(..same).and_then(|shared| shared.rfind('/')).map_or(0, |slash| slash + 1)
+    a.get(..same)
+        .and_then(|shared| shared.rfind('/'))
+        .map_or(0, |slash| slash + 1)
 }
 
 #[cfg(test)]

@@ -77,7 +77,9 @@ fn local_of(path: &str) -> Option<u32> {
 fn plain_number(digits: &str) -> Option<u32> {
     let canonical = digits.len() == 1 || !digits.starts_with('0');
     let all_digits = digits.bytes().all(|b| b.is_ascii_digit());
-    (canonical && all_digits).then(|| digits.parse().ok()).flatten()
+    (canonical && all_digits)
+        .then(|| digits.parse().ok())
+        .flatten()
 }
 
 #[cfg(test)]
@@ -86,7 +88,10 @@ mod tests {
 
     #[test]
     fn every_page_is_found_again_by_its_host_and_path() {
-        let layout = Layout { hosts: 7, pages: 1003 };
+        let layout = Layout {
+            hosts: 7,
+            pages: 1003,
+        };
         for page in 0..layout.pages {
             let path = path_of(layout.local(page));
             assert_eq!(layout.find(layout.host(page), &path), Some(page), "{path}");
@@ -97,8 +102,20 @@ mod tests {
 
     #[test]
     fn other_spellings_of_a_path_are_not_pages() {
-        let layout = Layout { hosts: 1, pages: 100 };
-        for path in ["/p/0", "/p/01", "/p/7", "/p/100", "/p/+1", "/p/", "/docs/section-3/page-7.html", ""] {
+        let layout = Layout {
+            hosts: 1,
+            pages: 100,
+        };
+        for path in [
+            "/p/0",
+            "/p/01",
+            "/p/7",
+            "/p/100",
+            "/p/+1",
+            "/p/",
+            "/docs/section-3/page-7.html",
+            "",
+        ] {
             assert_eq!(layout.find(0, path), None, "{path}");
         }
     }

@@ -39,7 +39,13 @@ struct LinkBlocks {
 impl Renderer {
     pub(crate) fn new(spec: WebSpec, port: u16, tls_port: u16) -> Self {
         let host_names = (0..spec.hosts).map(|host| spec.host_name(host)).collect();
-        Self { rule: LinkRule::new(&spec), spec, port, tls_port, host_names }
+        Self {
+            rule: LinkRule::new(&spec),
+            spec,
+            port,
+            tls_port,
+            host_names,
+        }
     }
 
     /// The HTML of a page; `revision` above 0 marks a page that was changed since.
@@ -49,7 +55,11 @@ impl Renderer {
         let tail = self.tail(page, &blocks);
         let mut out = String::with_capacity(self.spec.page_bytes + 512);
         self.push_head(&mut out, page, revision);
-        let _ = write!(out, "<header>{}</header>\n<nav><ul>{}</ul></nav>\n", blocks.header, blocks.nav);
+        let _ = write!(
+            out,
+            "<header>{}</header>\n<nav><ul>{}</ul></nav>\n",
+            blocks.header, blocks.nav
+        );
         self.push_main(&mut out, page, &blocks.main, tail.len());
         out.push_str(&tail);
         out
@@ -57,7 +67,10 @@ impl Renderer {
 
     fn push_head(&self, out: &mut String, page: u32, revision: u32) {
         let (host, local) = (self.rule.layout.host(page), self.rule.layout.local(page));
-        let _ = write!(out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>Page {local} of site {host}: ");
+        let _ = write!(
+            out,
+            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>Page {local} of site {host}: "
+        );
         push_words(out, u64::from(page), 4);
         out.push_str("</title>\n<meta name=\"description\" content=\"On the ");
         push_words(out, u64::from(page) ^ 0xd, 8);
@@ -75,7 +88,10 @@ impl Renderer {
     fn push_main(&self, out: &mut String, page: u32, links: &[String], tail_bytes: usize) {
         const END: &str = "</main>\n";
         let local = self.rule.layout.local(page);
-        let _ = write!(out, "<main>\n<h1>Page {local}</h1>\n<!-- moved: <a href=\"/not-a-link/comment\">old place</a> -->\n");
+        let _ = write!(
+            out,
+            "<main>\n<h1>Page {local}</h1>\n<!-- moved: <a href=\"/not-a-link/comment\">old place</a> -->\n"
+        );
         let link_bytes: usize = links.iter().map(String::len).sum();
         let fixed = out.len() + link_bytes + END.len() + tail_bytes;
         let mut budget = self.spec.page_bytes.saturating_sub(fixed);
@@ -104,7 +120,10 @@ impl Renderer {
             out.push_str("<a href=\"/not-a-link/archive.zip\" download>Archive</a> ");
         }
         if let Some(url) = self.external_link(page) {
-            let _ = write!(out, "<a rel=\"noopener external\" href=\"{url}\">Elsewhere</a>");
+            let _ = write!(
+                out,
+                "<a rel=\"noopener external\" href=\"{url}\">Elsewhere</a>"
+            );
         }
         out.push_str("</footer>\n</body>\n</html>\n");
         out
@@ -112,7 +131,9 @@ impl Renderer {
 
     /// The link out of this web, where the description asks for one.
     pub(crate) fn external_link(&self, page: u32) -> Option<String> {
-        self.spec.external_links.then(|| format!("http://outside{}.example/ref/{}", page % 7, page % 50))
+        self.spec
+            .external_links
+            .then(|| format!("http://outside{}.example/ref/{}", page % 7, page % 50))
     }
 
     fn link_blocks(&self, page: u32, audience: Audience, prng: &mut Prng) -> LinkBlocks {
@@ -126,7 +147,9 @@ impl Renderer {
                 }
                 1 => self.push_anchor(&mut blocks.header, page, target, audience, prng),
                 2 => self.push_anchor(&mut blocks.footer, page, target, audience, prng),
-                _ => blocks.main.push(self.main_link(page, target, audience, prng)),
+                _ => blocks
+                    .main
+                    .push(self.main_link(page, target, audience, prng)),
             }
         }
         blocks
@@ -138,7 +161,11 @@ impl Renderer {
         let mut out = String::with_capacity(120);
         let picture = prng.below(12) == 0;
         if picture {
-            let _ = write!(out, "<img src=\"/img/{}.png\" alt=\"figure\" width=\"64\" height=\"64\">\n", target % 16);
+            let _ = writeln!(
+                out,
+                "<img src=\"/img/{}.png\" alt=\"figure\" width=\"64\" height=\"64\">",
+                target % 16
+            );
         }
         out.push_str("<p>See ");
         self.push_anchor(&mut out, page, target, audience, prng);
@@ -150,15 +177,29 @@ impl Renderer {
         out
     }
 
-    fn push_anchor(&self, out: &mut String, page: u32, target: u32, audience: Audience, prng: &mut Prng) {
+    fn push_anchor(
+        &self,
+        out: &mut String,
+        page: u32,
+        target: u32,
+        audience: Audience,
+        prng: &mut Prng,
+    ) {
         let layout = self.rule.layout;
         let (host, target_host) = (layout.host(page), layout.host(target));
         let linking = Linking {
             scheme: if audience.tls { "https" } else { "http" },
-            port: if audience.tls { self.tls_port } else { self.port },
+            port: if audience.tls {
+                self.tls_port
+            } else {
+                self.port
+            },
             named: audience.named,
             variants: self.spec.spelling_variants,
-            target_host: self.host_names.get(target_host as usize).map_or("", String::as_str),
+            target_host: self
+                .host_names
+                .get(target_host as usize)
+                .map_or("", String::as_str),
         };
         let from = (host == target_host).then(|| layout.local(page));
         out.push_str("<a ");
@@ -190,7 +231,10 @@ mod tests {
     use super::{Audience, Renderer};
     use crate::spec::WebSpec;
 
-    const NAMED: Audience = Audience { tls: false, named: true };
+    const NAMED: Audience = Audience {
+        tls: false,
+        named: true,
+    };
 
     #[test]
     fn pages_have_exactly_the_size_asked_for() {
@@ -211,7 +255,10 @@ mod tests {
     #[test]
     fn a_page_asked_for_by_address_never_names_its_own_host() {
         let renderer = Renderer::new(WebSpec::small_site(500), 8080, 443);
-        let by_address = Audience { tls: false, named: false };
+        let by_address = Audience {
+            tls: false,
+            named: false,
+        };
         for page in 0..500 {
             let html = renderer.page(page, by_address, 0).to_ascii_lowercase();
             assert!(!html.contains("site0.test"));

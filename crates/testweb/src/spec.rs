@@ -78,12 +78,19 @@ impl Default for WebSpec {
 impl WebSpec {
     /// One host with the given number of small pages.
     pub fn small_site(pages: u32) -> Self {
-        Self { pages, ..Self::default() }
+        Self {
+            pages,
+            ..Self::default()
+        }
     }
 
     /// Many hosts that link to each other.
     pub fn many_hosts(hosts: u32, pages: u32) -> Self {
-        Self { hosts, pages, ..Self::default() }
+        Self {
+            hosts,
+            pages,
+            ..Self::default()
+        }
     }
 
     #[must_use]
@@ -134,7 +141,9 @@ impl WebSpec {
 
     /// The host meant by a `Host` header; anything unknown is host 0.
     pub(crate) fn host_of(&self, authority: &str) -> HostMatch {
-        let name = authority.rsplit_once(':').map_or(authority, |(name, _)| name);
+        let name = authority
+            .rsplit_once(':')
+            .map_or(authority, |(name, _)| name);
         match self.naming {
             HostNaming::Names => self.host_by_name(name),
             HostNaming::LoopbackAddresses => self.host_by_address(name),
@@ -146,22 +155,32 @@ impl WebSpec {
         let number = name.split_once('.').and_then(|(label, suffix)| {
             let digits = label.get(..4).filter(|s| s.eq_ignore_ascii_case("site"))?;
             let number: u32 = label[digits.len()..].parse().ok()?;
-            suffix.eq_ignore_ascii_case(&self.host_suffix).then_some(number)
+            suffix
+                .eq_ignore_ascii_case(&self.host_suffix)
+                .then_some(number)
         });
         match number {
             Some(host) if host < self.hosts => HostMatch { host, named: true },
-            _ => HostMatch { host: 0, named: false },
+            _ => HostMatch {
+                host: 0,
+                named: false,
+            },
         }
     }
 
     fn host_by_address(&self, name: &str) -> HostMatch {
         let number = name.parse::<std::net::Ipv4Addr>().ok().and_then(|address| {
-            let [127, 1, high, low] = address.octets() else { return None };
+            let [127, 1, high, low] = address.octets() else {
+                return None;
+            };
             (u32::from(high) * 250 + u32::from(low)).checked_sub(1)
         });
         match number {
             Some(host) if host < self.hosts => HostMatch { host, named: true },
-            _ => HostMatch { host: 0, named: false },
+            _ => HostMatch {
+                host: 0,
+                named: false,
+            },
         }
     }
 }
@@ -188,7 +207,10 @@ mod tests {
     fn host_headers_find_their_site_in_any_case_and_unknown_ones_find_host_0() {
         let spec = WebSpec::many_hosts(20, 40);
         let named = |host| HostMatch { host, named: true };
-        let unknown = HostMatch { host: 0, named: false };
+        let unknown = HostMatch {
+            host: 0,
+            named: false,
+        };
         assert_eq!(spec.host_of("site7.test:8080"), named(7));
         assert_eq!(spec.host_of("SITE19.Test"), named(19));
         assert_eq!(spec.host_of("site20.test"), unknown);
