@@ -1,1 +1,27 @@
 //! Bytes to charset, links, metadata, sitemaps: never fails, gives a value and warnings.
+//!
+//! A crate of its own because it is pure: no I/O, no runtime, no clock, no randomness. Everything
+//! it reads is hostile, so every pass is linear, every result bounded, and nothing recurses.
+//!
+//! In reading order:
+//! - [`charset`]: bytes to text, as browsers decide it.
+//! - [`html`]: text to tags, without copying and without a tree.
+//! - `page` ([`page()`], [`PageFacts`]): tags to links and metadata.
+//! - [`sitemap`]: sitemaps, feeds and lists of addresses.
+//! - `fingerprint` ([`content_hash`]): equal content has equal hashes.
+//! - `warning` ([`Warning`]): what went not quite right.
+
+pub mod charset;
+pub mod html;
+pub mod sitemap;
+
+mod fingerprint;
+mod page;
+mod warning;
+
+pub use fingerprint::content_hash;
+pub use page::{
+    Alternate, LinkKind, MetaRobots, PageFacts, PageLimits, PageLink, Place, Rel, page,
+    parse_x_robots_tag,
+};
+pub use warning::Warning;

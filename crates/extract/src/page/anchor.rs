@@ -1,0 +1,79 @@
+//! The text of the link that is open at the moment.
+
+use super::text::{TextCollector, collapse};
+use crate::html::entities;
+
+/// An open `<a>` whose text is wanted, and what can stand in for the text.
+#[derive(Debug)]
+pub(crate) struct OpenAnchor {
+    link: Option<usize>,
+    text: TextCollector,
+    /// Alternative text of images, and text inside SVG.
+    instead: TextCollector,
+    label: Option<Box<str>>,
+    limit: usize,
+}
+
+impl OpenAnchor {
+    pub(crate) fn new(limit: usize) -> Self {
+        let (text, instead) = (TextCollector::new(limit), TextCollector::new(limit));
+        OpenAnchor {
+            link: None,
+            text,
+            instead,
+            label: None,
+            limit,
+        }
+    }
+
+    pub(crate) fn open(&mut self, link: usize, label: Option<&str>) {
+        self.link = Some(link);
+        self.text.clear();
+        self.instead.clear();
+        self.label = label.map(|label| collapse(label, self.limit));
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        self.link.is_some()
+    }
+
+    /// Text whose character references are not decoded yet.
+    pub(crate) fn push(&mut self, raw: &str, visible: bool) {
+        let collector = if visible {
+            &mut self.text
+        } else {
+            &mut self.instead
+        };
+        if !collector.is_full() {
+            collector.push(&entities::text(raw));
+        }
+    }
+
+    /// An image's alternative text.
+    pub(crate) fn push_alternative(&mut self, alt: &str) {
+        self.text.space();
+        if !self.instead.is_full() {
+            self.instead.space();
+            self.instead.push(alt);
+        }
+    }
+
+    /// A tag that separates words.
+    pub(crate) fn space(&mut self) {
+        self.text.space();
+        self.instead.space();
+    }
+
+    /// The link and its text, if a link was open.
+    pub(crate) fn close(&mut self) -> Option<(usize, Box<str>)> {
+        let link = self.link.take()?;
+        let anchor = if !self.text.is_empty() {
+            self.text.take()
+        } else if !self.instead.is_empty() {
+            self.instead.take()
+        } else {
+            self.label.take().unwrap_or_default()
+        };
+        Some((link, anchor))
+    }
+}

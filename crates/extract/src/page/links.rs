@@ -1,0 +1,105 @@
+//! The links of a page in document order, each address once, bounded in number.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use super::href::{self, MAX_HREF_BYTES};
+use super::{LinkKind, PageLink, Place, Rel};
+use crate::warning::{Warning, warn_once};
+
+/// Takes links until there are enough distinct ones, and counts the rest.
+#[derive(Debug)]
+pub(crate) struct LinkCollector {
+    links: Vec<PageLink>,
+    /// Hash of kind and address to index. A tree, because its worst case is harmless even where a
+    /// page is built to make hashes collide.
+    seen: BTreeMap<u64, usize>,
+    limit: usize,
+    total: u32,
+    truncated: bool,
+}
+
+impl LinkCollector {
+    pub(crate) fn new(limit: usize) -> Self {
+        LinkCollector {
+            links: Vec::new(),
+            seen: BTreeMap::new(),
+            limit,
+            total: 0,
+            truncated: false,
+        }
+    }
+
+    /// Takes a link. Gives its index where its anchor text is wanted: if it is new, or if an
+    /// earlier link to the same address had no text.
+    pub(crate) fn offer(
+        &mut self,
+        value: Cow<'_, str>,
+        kind: LinkKind,
+        rel: Rel,
+        place: Place,
+        warnings: &mut Vec<Warning>,
+    ) -> Option<usize> {
+        let href = href::clean(value);
+        if !href::is_crawlable(&href) {
+            return None;
+        }
+        self.total = self.total.saturating_add(1);
+        if href.len() > MAX_HREF_BYTES {
+            warn_once(warnings, Warning::HrefTooLong);
+            return None;
+        }
+        if self.truncated {
+            return None;
+        }
+        let key = key_of(kind, &href);
+        if let Some(&index) = self.seen.get(&key) {
+            return self.repeat(index, rel);
+        }
+        if self.links.len() >= self.limit {
+            self.truncated = true;
+            warn_once(warnings, Warning::LinksTruncated);
+            return None;
+        }
+        let index = self.links.len();
+        self.seen.insert(key, index);
+        let href = href.into_owned();
+        self.links.push(PageLink {
+            href,
+            anchor: Box::default(),
+            rel,
+            place,
+            kind,
+        });
+        Some(index)
+    }
+
+    /// A second link to the same address: `nofollow` holds only if every link says so.
+    fn repeat(&mut self, index: usize, rel: Rel) -> Option<usize> {
+        let link = self.links.get_mut(index)?;
+        link.rel = link.rel.intersection(rel);
+        link.anchor.is_empty().then_some(index)
+    }
+
+    pub(crate) fn set_anchor(&mut self, index: usize, anchor: Box<str>) {
+        if let Some(link) = self.links.get_mut(index) {
+            link.anchor = anchor;
+        }
+    }
+
+    /// The links, how many there were in all, and whether some were left out.
+    pub(crate) fn finish(self) -> (Vec<PageLink>, u32, bool) {
+        (self.links, self.total, self.truncated)
+    }
+}
+
+/// Addresses that differ in their fragment only lead to the same page.
+fn key_of(kind: LinkKind, href: &str) -> u64 {
+    let address = href.split('#').next().unwrap_or_default();
+    // Keys are fixed: equal pages give equal results.
+    let mut hasher = DefaultHasher::new();
+    address.hash(&mut hasher);
+    kind.hash(&mut hasher);
+    hasher.finish()
+}

@@ -1,0 +1,128 @@
+//! One page of HTML to its links and metadata, in one pass over a tokenizer, without a tree.
+//!
+//! Knows nothing of scope, robots rules or normalisation: addresses are handed on as found.
+
+mod anchor;
+mod elements;
+mod foreign;
+pub(crate) mod href;
+mod links;
+mod place;
+mod refresh;
+mod rel;
+mod robots;
+mod scan;
+mod text;
+
+use url::Url;
+
+use crate::warning::Warning;
+
+pub use place::Place;
+pub use rel::Rel;
+pub use robots::{MetaRobots, parse_x_robots_tag};
+
+/// How much to take from one page.
+#[derive(Clone, Copy, Debug)]
+pub struct PageLimits<'a> {
+    /// Distinct links to take.
+    pub max_links: usize,
+    /// Characters of anchor text to keep per link.
+    pub max_anchor_chars: usize,
+    /// Our crawler's name, for `<meta name="...">` elements meant for it alone.
+    pub crawler: &'a str,
+}
+
+impl Default for PageLimits<'_> {
+    fn default() -> Self {
+        PageLimits {
+            max_links: 1000,
+            max_anchor_chars: 200,
+            crawler: "",
+        }
+    }
+}
+
+/// What makes something a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LinkKind {
+    /// `<a href>` without `download`, also in SVG.
+    Anchor,
+    /// `<area href>` without `download`.
+    Area,
+    /// `<link rel="canonical">`
+    Canonical,
+    /// `<frame src>`: the pages of an old frameset. Embedded `<iframe>`s are no links.
+    Frame,
+    /// `<meta http-equiv="refresh">`
+    MetaRefresh,
+}
+
+/// A link to another page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageLink {
+    /// The address as found: character references decoded, whitespace that URL parsing ignores
+    /// removed, not resolved. Never of a scheme other than http or https.
+    pub href: String,
+    /// Visible text, or where there is none the images' alternative text, the label or the title.
+    pub anchor: Box<str>,
+    /// Link types; where a page links an address several times, those that every link has.
+    pub rel: Rel,
+    /// Where the first link to this address stands.
+    pub place: Place,
+    /// What makes it a link.
+    pub kind: LinkKind,
+}
+
+/// A version of the page in another language.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alternate {
+    /// The language as written.
+    pub lang: String,
+    /// The address as found.
+    pub href: String,
+}
+
+/// What one page says about itself and where it leads.
+#[derive(Clone, Debug)]
+pub struct PageFacts {
+    /// What relative addresses are relative to: the page's address or its `<base href>`.
+    pub base: Url,
+    /// Links in document order, each address once per kind. Links within the page (`#part`) are
+    /// none.
+    pub links: Vec<PageLink>,
+    /// All links of the page, repeated ones and those left out included.
+    pub links_total: u32,
+    /// Whether the page has more distinct links than the limit.
+    pub links_truncated: bool,
+    /// `<title>`, or else the OpenGraph title.
+    pub title: Option<Box<str>>,
+    /// `<meta name="description">`, or else the OpenGraph description.
+    pub description: Option<Box<str>>,
+    /// The first `<link rel="canonical">`, absolute.
+    pub canonical: Option<Url>,
+    /// What the page asks of robots.
+    pub robots: MetaRobots,
+    /// `<html lang>`
+    pub lang: Option<Box<str>>,
+    /// `<meta name="generator">`
+    pub generator: Option<Box<str>>,
+    /// RSS and Atom feeds as found; at most 16.
+    pub feeds: Vec<String>,
+    /// Versions in other languages; at most 64.
+    pub alternates: Vec<Alternate>,
+    /// What went not quite right.
+    pub warnings: Vec<Warning>,
+}
+
+impl PageFacts {
+    /// The absolute http(s) address of a link.
+    pub fn resolve(&self, href: &str) -> Option<Url> {
+        href::resolve(&self.base, href)
+    }
+}
+
+/// Reads a page. `base` is the address the page was got from, after redirects.
+pub fn page(html: &str, base: &Url, limits: PageLimits<'_>) -> PageFacts {
+    scan::Scan::new(base, limits).run(html)
+}

@@ -1,0 +1,111 @@
+//! Visible text of an anchor or a title: whitespace collapsed, cut at a number of characters.
+
+/// Collects text up to a limit.
+#[derive(Debug)]
+pub(crate) struct TextCollector {
+    text: String,
+    characters: usize,
+    limit: usize,
+    space_wanted: bool,
+}
+
+impl TextCollector {
+    pub(crate) fn new(limit: usize) -> Self {
+        TextCollector {
+            text: String::new(),
+            characters: 0,
+            limit,
+            space_wanted: false,
+        }
+    }
+
+    /// Appends text whose character references are decoded.
+    pub(crate) fn push(&mut self, text: &str) {
+        for (index, word) in text.split(char::is_whitespace).enumerate() {
+            if index > 0 {
+                self.space();
+            }
+            if !word.is_empty() && !self.push_word(word) {
+                return;
+            }
+        }
+    }
+
+    /// Appends one word; says whether there is room for more.
+    fn push_word(&mut self, word: &str) -> bool {
+        if self.space_wanted && self.characters < self.limit {
+            self.text.push(' ');
+            self.characters += 1;
+        }
+        self.space_wanted = false;
+        let room = self.limit.saturating_sub(self.characters);
+        if let Some((cut, _)) = word.char_indices().nth(room) {
+            self.text.push_str(word.get(..cut).unwrap_or_default());
+            self.characters = self.limit;
+            return false;
+        }
+        self.text.push_str(word);
+        self.characters += word.chars().count();
+        self.characters < self.limit
+    }
+
+    /// Separates what comes from what came, as a block element or a line break does.
+    pub(crate) fn space(&mut self) {
+        self.space_wanted = !self.text.is_empty();
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.characters >= self.limit
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    /// The collected text; the collector is empty afterwards and keeps its memory.
+    pub(crate) fn take(&mut self) -> Box<str> {
+        let taken = Box::from(self.text.trim_end());
+        self.clear();
+        taken
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.text.clear();
+        self.characters = 0;
+        self.space_wanted = false;
+    }
+}
+
+/// One text collapsed and cut.
+pub(crate) fn collapse(text: &str, limit: usize) -> Box<str> {
+    let mut collector = TextCollector::new(limit);
+    collector.push(text);
+    collector.take()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whitespace_collapses_and_cuts_fall_between_characters() {
+        assert_eq!(&*collapse("  a\n\t b\u{a0}c ", 200), "a b c");
+        assert_eq!(&*collapse("äöüß", 3), "äöü");
+        assert_eq!(&*collapse("ab cd", 3), "ab");
+        assert_eq!(&*collapse("ab cd", 4), "ab c");
+        assert_eq!(&*collapse("", 4), "");
+        assert_eq!(&*collapse("abc", 0), "");
+    }
+
+    #[test]
+    fn pieces_join_without_a_space_unless_one_is_asked_for() {
+        let mut text = TextCollector::new(50);
+        text.push("Tra");
+        text.push("wl ");
+        text.push(" map");
+        text.space();
+        text.push("x");
+        assert_eq!(&*text.take(), "Trawl map x");
+        assert!(text.is_empty());
+    }
+}
