@@ -1,0 +1,317 @@
+//! The schedule, stepped by hand and at random.
+
+use super::*;
+use crate::{Health, Report, Work};
+use trawl_types::spec::BreakerSpec;
+
+const CRAWL: CrawlId = CrawlId(1);
+const HOUR: u64 = 3_600_000;
+
+fn limits() -> CrawlLimits {
+    CrawlLimits {
+        delay_ms: 100,
+        per_host: 1,
+        concurrency: 8,
+        max_pages: None,
+        max_pages_per_host: None,
+        needs_robots: false,
+        breaker: BreakerSpec::default(),
+        lane_capacity: 16,
+    }
+}
+
+fn at(millis: u64) -> Moment {
+    Moment::from_millis(millis)
+}
+
+fn entry(host: i64) -> HostEntry {
+    HostEntry {
+        id: HostId(host),
+        next_allowed: Moment::START,
+        crawl_delay_ms: 0,
+        failures: 0,
+        robots_until: [None, None],
+    }
+}
+
+fn page(id: i64) -> Queued<&'static str> {
+    Queued {
+        page: PageId(id),
+        scheme: Scheme::Http,
+        rank: id,
+        not_before: Moment::START,
+        task: "page",
+    }
+}
+
+/// A frontier with one crawl and pages numbered host * 100 + n.
+fn frontier(limits: CrawlLimits, hosts: i64, pages: i64) -> Frontier<&'static str> {
+    let mut frontier = Frontier::default();
+    frontier.add_crawl(CRAWL, limits, 0);
+    for host in 1..=hosts {
+        frontier.add_host(&entry(host), CRAWL, 0, false, Moment::START);
+        for n in 0..pages {
+            frontier.offer(CRAWL, HostId(host), page(host * 100 + n), Moment::START);
+        }
+    }
+    frontier
+}
+
+fn page_of(lease: &Lease<&'static str>) -> i64 {
+    match &lease.work {
+        Work::Page(item) => item.page.0,
+        other => panic!("not a page: {other:?}"),
+    }
+}
+
+fn failing() -> Report {
+    Report {
+        health: Health::Failing,
+        ..Report::well(false)
+    }
+}
+
+use crate::Lease;
+
+#[test]
+fn a_host_is_not_asked_again_before_its_delay_counted_from_the_end_of_the_answer() {
+    let mut frontier = frontier(limits(), 1, 3);
+    let first = frontier.next(at(0)).unwrap();
+    assert!(frontier.next(at(500)).is_none(), "one at a time");
+    frontier.settle(first.id, Report::well(true), at(500));
+    assert!(frontier.next(at(600)).is_none());
+    assert_eq!(frontier.next_wake_up(), Some(at(601)));
+    assert_eq!(page_of(&frontier.next(at(601)).unwrap()), 101);
+}
+
+#[test]
+fn with_several_requests_per_host_the_delay_counts_from_the_beginning_of_the_answer() {
+    let mut frontier = frontier(
+        CrawlLimits {
+            per_host: 2,
+            ..limits()
+        },
+        1,
+        3,
+    );
+    let first = frontier.next(at(0)).unwrap();
+    assert!(
+        frontier.next(at(1000)).is_none(),
+        "the server may not have seen the first one"
+    );
+    frontier.answered(first.id, at(1000));
+    assert!(frontier.next(at(1100)).is_none());
+    assert!(frontier.next(at(1101)).is_some());
+    assert!(frontier.next(at(9000)).is_none(), "two are out");
+}
+
+#[test]
+fn hosts_do_not_wait_for_each_other() {
+    let mut frontier = frontier(limits(), 3, 1);
+    let leases: Vec<_> = std::iter::from_fn(|| frontier.next(at(0))).collect();
+    assert_eq!(leases.len(), 3);
+}
+
+#[test]
+fn the_best_rank_of_all_hosts_goes_first() {
+    let mut frontier = frontier(limits(), 3, 2);
+    let order: Vec<_> = std::iter::from_fn(|| frontier.next(at(0)))
+        .map(|lease| page_of(&lease))
+        .collect();
+    assert_eq!(order, [100, 200, 300]);
+}
+
+#[test]
+fn the_first_lease_of_a_host_is_robots_txt_and_pages_wait_until_it_is_known() {
+    let mut frontier = frontier(
+        CrawlLimits {
+            needs_robots: true,
+            ..limits()
+        },
+        1,
+        1,
+    );
+    let robots = frontier.next(at(0)).unwrap();
+    assert!(matches!(robots.work, Work::Robots(Scheme::Http)));
+    frontier.settle(robots.id, Report::well(false), at(10));
+    assert!(
+        frontier.next(at(HOUR)).is_none(),
+        "read, but not stored yet"
+    );
+    frontier.robots_known(HostId(1), Scheme::Http, at(25 * HOUR), 2000, at(HOUR));
+    assert_eq!(page_of(&frontier.next(at(HOUR)).unwrap()), 100);
+}
+
+#[test]
+fn a_crawl_delay_holds_from_the_request_that_found_it() {
+    let mut frontier = frontier(
+        CrawlLimits {
+            needs_robots: true,
+            ..limits()
+        },
+        1,
+        1,
+    );
+    let robots = frontier.next(at(0)).unwrap();
+    frontier.settle(robots.id, Report::well(false), at(10));
+    frontier.robots_known(HostId(1), Scheme::Http, at(HOUR), 2000, at(20));
+    assert!(frontier.next(at(2010)).is_none());
+    assert!(frontier.next(at(2011)).is_some());
+}
+
+#[test]
+fn robots_txt_is_read_again_when_it_has_grown_old() {
+    let mut frontier = frontier(
+        CrawlLimits {
+            needs_robots: true,
+            ..limits()
+        },
+        1,
+        1,
+    );
+    let robots = frontier.next(at(0)).unwrap();
+    frontier.settle(robots.id, Report::well(false), at(10));
+    frontier.robots_known(HostId(1), Scheme::Http, at(HOUR), 0, at(20));
+    assert!(matches!(
+        frontier.next(at(HOUR)).unwrap().work,
+        Work::Robots(_)
+    ));
+}
+
+#[test]
+fn retry_after_holds_for_the_whole_host() {
+    let mut frontier = frontier(limits(), 1, 2);
+    let lease = frontier.next(at(0)).unwrap();
+    frontier.settle(
+        lease.id,
+        Report {
+            wait_ms: Some(5000),
+            ..failing()
+        },
+        at(10),
+    );
+    assert!(frontier.next(at(5009)).is_none());
+    assert!(frontier.next(at(5010)).is_some());
+}
+
+#[test]
+fn the_page_budget_is_exact_and_failures_give_their_share_back() {
+    let mut frontier = frontier(
+        CrawlLimits {
+            max_pages: Some(2),
+            ..limits()
+        },
+        5,
+        1,
+    );
+    let first = frontier.next(at(0)).unwrap();
+    let second = frontier.next(at(0)).unwrap();
+    assert!(
+        frontier.next(at(0)).is_none(),
+        "two are out, two are allowed"
+    );
+    frontier.settle(first.id, failing(), at(1));
+    let third = frontier.next(at(1)).unwrap();
+    frontier.settle(second.id, Report::well(true), at(2));
+    frontier.settle(third.id, Report::well(true), at(2));
+    assert!(frontier.next(at(HOUR)).is_none());
+    assert!(frontier.budget_is_used(CRAWL));
+}
+
+#[test]
+fn the_budget_of_a_host_is_exact_and_others_go_on() {
+    let limits = CrawlLimits {
+        max_pages_per_host: Some(1),
+        delay_ms: 0,
+        per_host: 4,
+        ..limits()
+    };
+    let mut frontier = frontier(limits, 2, 3);
+    let leases: Vec<_> = std::iter::from_fn(|| frontier.next(at(0))).collect();
+    assert_eq!(leases.iter().map(page_of).collect::<Vec<_>>(), [100, 200]);
+    for lease in leases {
+        let (host, page) = (lease.host, PageId(page_of(&lease)));
+        frontier.settle(lease.id, Report::well(true), at(1));
+        frontier.let_go(CRAWL, host, page, at(1));
+    }
+    assert!(frontier.next(at(HOUR)).is_none());
+    assert!(frontier.is_idle(CRAWL));
+}
+
+#[test]
+fn a_failing_host_is_left_alone_and_then_probed_one_by_one() {
+    let limits = CrawlLimits {
+        delay_ms: 0,
+        per_host: 4,
+        ..limits()
+    };
+    let mut frontier = frontier(limits, 1, 16);
+    for _ in 0..5 {
+        let lease = frontier.next(at(0)).unwrap();
+        frontier.settle(lease.id, failing(), at(0));
+    }
+    assert!(frontier.next(at(59_999)).is_none());
+    let probe = frontier.next(at(60_000)).unwrap();
+    assert!(frontier.next(at(60_000)).is_none(), "one probe at a time");
+    frontier.settle(probe.id, Report::well(true), at(60_001));
+    let probe = frontier.next(at(60_001)).unwrap();
+    frontier.settle(probe.id, Report::well(true), at(60_002));
+    assert!(frontier.next(at(60_002)).is_some() && frontier.next(at(60_002)).is_some());
+}
+
+#[test]
+fn crawls_take_turns_and_share_the_clock_of_a_host() {
+    let mut frontier = frontier(limits(), 2, 2);
+    let other = CrawlId(2);
+    frontier.add_crawl(other, limits(), 0);
+    for host in [1, 2] {
+        frontier.add_host(&entry(host), other, 0, false, at(0));
+        frontier.offer(other, HostId(host), page(900 + host), at(0));
+    }
+    let first = frontier.next(at(0)).unwrap();
+    let second = frontier.next(at(0)).unwrap();
+    assert_eq!((first.crawl, second.crawl), (CRAWL, other));
+    assert_ne!(first.host, second.host);
+    assert!(
+        frontier.next(at(0)).is_none(),
+        "both hosts are busy, whoever asks"
+    );
+}
+
+#[test]
+fn a_crawl_is_idle_only_when_its_pages_are_committed() {
+    let mut frontier = frontier(limits(), 1, 1);
+    let lease = frontier.next(at(0)).unwrap();
+    frontier.settle(lease.id, Report::well(true), at(1));
+    assert!(!frontier.is_idle(CRAWL));
+    frontier.let_go(CRAWL, HostId(1), PageId(100), at(2));
+    assert!(frontier.is_idle(CRAWL));
+}
+
+#[test]
+fn a_lane_with_more_in_the_store_asks_for_it() {
+    let mut frontier: Frontier<&str> = Frontier::default();
+    frontier.add_crawl(CRAWL, limits(), 0);
+    frontier.add_host(&entry(1), CRAWL, 0, true, at(0));
+    let wanted = frontier.next_refill().unwrap();
+    assert_eq!((wanted.host, wanted.limit), (HostId(1), 16));
+    assert!(!frontier.is_idle(CRAWL));
+    frontier.refilled(CRAWL, HostId(1), vec![page(1)], true, at(0));
+    assert!(frontier.next(at(0)).is_some());
+}
+
+#[test]
+fn an_idle_host_is_forgotten_only_after_its_delay() {
+    let mut frontier = frontier(limits(), 1, 1);
+    let lease = frontier.next(at(0)).unwrap();
+    frontier.settle(lease.id, Report::well(true), at(10));
+    frontier.let_go(CRAWL, HostId(1), PageId(100), at(10));
+    frontier.forget_idle_hosts(at(110));
+    assert_eq!(frontier.host_count(), 1);
+    frontier.forget_idle_hosts(at(111));
+    assert_eq!(frontier.host_count(), 0);
+    assert_eq!(
+        frontier.offer(CRAWL, HostId(1), page(5), at(111)),
+        Offered::UnknownHost
+    );
+}
