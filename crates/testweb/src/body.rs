@@ -17,7 +17,11 @@ use crate::log::Ticket;
 #[derive(Debug)]
 pub(crate) enum Content {
     Full(Bytes),
-    Pieces(VecDeque<Bytes>),
+    /// Several pieces; `announced` says their length beforehand.
+    Pieces {
+        pieces: VecDeque<Bytes>,
+        announced: bool,
+    },
     /// The same piece for ever.
     Endless(Bytes),
     /// One byte after each interval.
@@ -43,7 +47,7 @@ impl Content {
         match self {
             Self::Full(bytes) if bytes.is_empty() => Poll::Ready(None),
             Self::Full(bytes) => Poll::Ready(Some(std::mem::take(bytes))),
-            Self::Pieces(pieces) => Poll::Ready(pieces.pop_front()),
+            Self::Pieces { pieces, .. } => Poll::Ready(pieces.pop_front()),
             Self::Endless(piece) => Poll::Ready(Some(piece.clone())),
             Self::Drip {
                 rest,
@@ -66,7 +70,10 @@ impl Content {
         match self {
             Self::Full(bytes) => Some(bytes.len() as u64),
             Self::Drip { rest, .. } => Some(rest.len() as u64),
-            Self::Pieces(_) | Self::Endless(_) => None,
+            Self::Pieces { pieces, announced } => {
+                announced.then(|| pieces.iter().map(|piece| piece.len() as u64).sum())
+            }
+            Self::Endless(_) => None,
         }
     }
 }

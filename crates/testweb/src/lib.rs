@@ -7,6 +7,7 @@
 //! - `site`: pages kept or rendered on demand; `http_date`: dates for headers
 //! - `reply`, `body`: what an answer consists of
 //! - `behaviour`, `script`: paths that do something else, and the table of them
+//! - `gallery`: every behaviour once, with the end it should come to
 //! - `log`: what was asked, when, and how often
 //! - `wire`, `tls`, `server`, `service`, `admin`: sockets and the way of a request
 //! - `web`: the running web
@@ -17,6 +18,7 @@ mod admin;
 mod behaviour;
 mod body;
 mod filler;
+mod gallery;
 mod graph;
 mod hrefs;
 mod http_date;
@@ -34,7 +36,19 @@ mod tls;
 mod web;
 mod wire;
 
-pub use behaviour::{Behaviour, Redirect};
+pub use behaviour::Behaviour;
+pub use behaviour::bulk::Bulk;
+pub use behaviour::charset::CharsetCase;
+pub use behaviour::content::FileKind;
+pub use behaviour::encoding::{Coding, Damage, ENCODED_TITLE};
+pub use behaviour::failure::RetryAfter;
+pub use behaviour::fault::WireFault;
+pub use behaviour::redirect::Redirect;
+pub use behaviour::robots::RobotsKind;
+pub use behaviour::sitemap::SitemapKind;
+pub use behaviour::slow::Slow;
+pub use behaviour::trap::Trap;
+pub use gallery::{GalleryEntry, hostile_gallery};
 pub use graph::TrueGraph;
 pub use log::{LoggedRequest, RequestLog};
 pub use reply::Answer;

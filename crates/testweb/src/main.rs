@@ -5,15 +5,21 @@ use std::io::{self, Write as _};
 use std::time::Duration;
 
 use tokio::signal::unix::{SignalKind, signal};
-use trawl_testweb::{TestWeb, WebSpec};
+use trawl_testweb::{Behaviours, TestWeb, WebSpec};
 
 const USAGE: &str = "usage: trawl-testweb [--hosts N] [--pages N] [--page-bytes N] [--links N] \
 [--latency-ms N] [--seed N] [--port N] [--tls-port N] [--crawl-delay SECONDS] [--external] \
-[--plain-links] [--validators] [--log]";
+[--cross-host-share F] [--plain-links] [--validators] [--hostile] [--log]";
+
+/// What the command line asks for.
+struct Setup {
+    spec: WebSpec,
+    behaviours: Behaviours,
+}
 
 fn main() -> io::Result<()> {
-    let spec = match parse(std::env::args().skip(1)) {
-        Ok(spec) => spec,
+    let setup = match parse(std::env::args().skip(1)) {
+        Ok(setup) => setup,
         Err(message) => {
             let _ = writeln!(io::stderr(), "{message}\n{USAGE}");
             std::process::exit(2);
@@ -22,13 +28,14 @@ fn main() -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;
-    runtime.block_on(serve(spec))?;
+    runtime.block_on(serve(setup))?;
     // The thread that reads standard input may still be blocked in it.
     runtime.shutdown_background();
     Ok(())
 }
 
-fn parse(mut args: impl Iterator<Item = String>) -> Result<WebSpec, String> {
+fn parse(mut args: impl Iterator<Item = String>) -> Result<Setup, String> {
+    let mut behaviours = Behaviours::none();
     let mut spec = WebSpec {
         log_requests: false,
         ..WebSpec::default()
@@ -49,11 +56,12 @@ fn parse(mut args: impl Iterator<Item = String>) -> Result<WebSpec, String> {
             "--external" => spec.external_links = true,
             "--plain-links" => spec.spelling_variants = false,
             "--validators" => spec.validators = true,
+            "--hostile" => behaviours = behaviours.with_gallery(),
             "--log" => spec.log_requests = true,
             _ => return Err(format!("unknown argument {flag}")),
         }
     }
-    Ok(spec)
+    Ok(Setup { spec, behaviours })
 }
 
 fn number<T: std::str::FromStr>(flag: &str, value: &str) -> Result<T, String> {
@@ -62,8 +70,8 @@ fn number<T: std::str::FromStr>(flag: &str, value: &str) -> Result<T, String> {
         .map_err(|_| format!("{flag}: not a number it can take: {value}"))
 }
 
-async fn serve(spec: WebSpec) -> io::Result<()> {
-    let web = TestWeb::start(spec).await?;
+async fn serve(setup: Setup) -> io::Result<()> {
+    let web = TestWeb::start_with(setup.spec, setup.behaviours).await?;
     // One host is crawled by its address, many by their names.
     let named = web.spec().hosts > 1;
     web.render_all(named);

@@ -81,10 +81,24 @@ impl Reply {
     }
 
     pub(crate) fn wire(bytes: impl Into<Bytes>, end: WireEnd) -> Self {
-        let script = WireScript {
+        Self::scripted(WireScript {
             bytes: bytes.into(),
             end,
-        };
+            pace: None,
+        })
+    }
+
+    /// Bytes sent one by one, with an interval before each, and then an orderly end.
+    pub(crate) fn paced_wire(bytes: impl Into<Bytes>, interval: Duration) -> Self {
+        let pace = Some(interval);
+        Self::scripted(WireScript {
+            bytes: bytes.into(),
+            end: WireEnd::Close,
+            pace,
+        })
+    }
+
+    fn scripted(script: WireScript) -> Self {
         Self {
             wait: Duration::ZERO,
             sent: Sent::Wire(script),

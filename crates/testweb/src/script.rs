@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::behaviour::Behaviour;
+use crate::behaviour::robots::RobotsKind;
+use crate::gallery::gallery_mounts;
 
 /// The hosts that a scripted path is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -44,6 +46,21 @@ impl Behaviours {
     #[must_use]
     pub fn on(mut self, host: impl Into<HostPick>, path: &str, behaviour: Behaviour) -> Self {
         self.rules.push((host.into(), path.to_owned(), behaviour));
+        self
+    }
+
+    /// Sets the robots.txt of a host.
+    #[must_use]
+    pub fn robots(self, host: impl Into<HostPick>, kind: RobotsKind) -> Self {
+        self.on(host, "/robots.txt", Behaviour::Robots(kind))
+    }
+
+    /// Mounts the hostile gallery on every host.
+    #[must_use]
+    pub fn with_gallery(mut self) -> Self {
+        let mounts = gallery_mounts().into_iter();
+        self.rules
+            .extend(mounts.map(|(path, behaviour)| (HostPick::All, path, behaviour)));
         self
     }
 }

@@ -35,13 +35,13 @@ pub(crate) async fn serve(listener: TcpListener, world: Arc<World>, tls: Option<
 
 type HttpBuilder = auto::Builder<TokioExecutor>;
 
+// `pipeline_flush` stays off: with it hyper buffers endless bodies without bound.
 fn http_builder() -> HttpBuilder {
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder
         .http1()
         .timer(TokioTimer::new())
-        .header_read_timeout(None)
-        .pipeline_flush(true);
+        .header_read_timeout(None);
     builder
         .http2()
         .timer(TokioTimer::new())

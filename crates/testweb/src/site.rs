@@ -9,6 +9,7 @@ use bytes::Bytes;
 use http::HeaderValue;
 use http::header::{ETAG, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED};
 
+use crate::behaviour::sitemap::SitemapKind;
 use crate::http_date::http_date;
 use crate::render::{Audience, Renderer};
 use crate::reply::{Ask, Reply};
@@ -148,10 +149,13 @@ pub(crate) const PNG: &[u8] = &[
 ];
 
 impl Site {
-    /// robots.txt, as every site has it.
+    /// robots.txt and sitemaps, as every site has them.
     pub(crate) fn well_known(&self, ask: &Ask<'_>) -> Option<Reply> {
-        let text = HeaderValue::from_static("text/plain; charset=utf-8");
-        (ask.path() == "/robots.txt").then(|| Reply::typed(text, self.robots()))
+        if ask.path() == "/robots.txt" {
+            let text = HeaderValue::from_static("text/plain; charset=utf-8");
+            return Some(Reply::typed(text, self.robots()));
+        }
+        SitemapKind::at(ask.path()).map(|kind| kind.reply(ask, self))
     }
 
     fn robots(&self) -> String {

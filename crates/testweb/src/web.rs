@@ -9,6 +9,7 @@ use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
 
 use crate::behaviour::Behaviour;
+use crate::behaviour::robots::RobotsKind;
 use crate::graph::TrueGraph;
 use crate::log::RequestLog;
 use crate::render::{Audience, Renderer};
@@ -140,6 +141,11 @@ impl TestWeb {
     /// for all that begin with what is before it.
     pub fn on(&self, host: impl Into<HostPick>, path: &str, behaviour: Behaviour) {
         self.world.script.set(host.into(), path, behaviour);
+    }
+
+    /// Sets the robots.txt of a host from now on.
+    pub fn set_robots(&self, host: impl Into<HostPick>, kind: RobotsKind) {
+        self.on(host, "/robots.txt", Behaviour::Robots(kind));
     }
 
     /// Gives a scripted path back to the ordinary web.

@@ -6,10 +6,12 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
+use tokio::time::{Sleep, sleep};
 use tokio_rustls::server::TlsStream;
 
 /// How a scripted connection ends.
@@ -28,6 +30,8 @@ pub(crate) enum WireEnd {
 pub(crate) struct WireScript {
     pub(crate) bytes: Bytes,
     pub(crate) end: WireEnd,
+    /// Sends one byte after each such interval.
+    pub(crate) pace: Option<Duration>,
 }
 
 /// The trigger shared by a connection and the service that answers on it.
@@ -80,6 +84,7 @@ pub(crate) struct WireStream<S> {
     inner: S,
     control: Arc<WireControl>,
     sending: Option<WireScript>,
+    timer: Option<Pin<Box<Sleep>>>,
 }
 
 impl<S: AsyncWrite + Resettable + Unpin> WireStream<S> {
@@ -88,6 +93,7 @@ impl<S: AsyncWrite + Resettable + Unpin> WireStream<S> {
             inner,
             control,
             sending: None,
+            timer: None,
         }
     }
 
@@ -100,8 +106,19 @@ impl<S: AsyncWrite + Resettable + Unpin> WireStream<S> {
             return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
         };
         while !script.bytes.is_empty() {
-            let written = ready!(Pin::new(&mut self.inner).poll_write(context, &script.bytes))?;
-            let _ = script.bytes.split_to(written.min(script.bytes.len()));
+            if let Some(pace) = script.pace {
+                let timer = self.timer.get_or_insert_with(|| Box::pin(sleep(pace)));
+                ready!(timer.as_mut().poll(context));
+            }
+            let most = if script.pace.is_some() {
+                1
+            } else {
+                script.bytes.len()
+            };
+            let written =
+                ready!(Pin::new(&mut self.inner).poll_write(context, &script.bytes[..most]))?;
+            let _ = script.bytes.split_to(written.min(most));
+            self.timer = None;
         }
         ready!(Pin::new(&mut self.inner).poll_flush(context))?;
         match script.end {

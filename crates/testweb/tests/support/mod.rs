@@ -36,7 +36,13 @@ pub(crate) async fn get(addr: SocketAddr, host: &str, path: &str) -> Raw {
 }
 
 /// Sends a request with `Connection: close` and reads until the connection ends.
-pub(crate) async fn send(addr: SocketAddr, method: &str, host: &str, path: &str, headers: &str) -> Raw {
+pub(crate) async fn send(
+    addr: SocketAddr,
+    method: &str,
+    host: &str,
+    path: &str,
+    headers: &str,
+) -> Raw {
     let request =
         format!("{method} {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n{headers}\r\n");
     let (bytes, end) = exchange(addr, &request, usize::MAX).await;
@@ -44,7 +50,11 @@ pub(crate) async fn send(addr: SocketAddr, method: &str, host: &str, path: &str,
 }
 
 /// Sends raw text and reads until the end or until `limit` bytes came.
-pub(crate) async fn exchange(addr: SocketAddr, request: &str, limit: usize) -> (Vec<u8>, io::Result<()>) {
+pub(crate) async fn exchange(
+    addr: SocketAddr,
+    request: &str,
+    limit: usize,
+) -> (Vec<u8>, io::Result<()>) {
     let mut stream = TcpStream::connect(addr).await.unwrap();
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut bytes = Vec::new();
