@@ -1,20 +1,20 @@
 //! The text of the link that is open at the moment.
 
 use super::text::{TextCollector, collapse};
-use crate::html::entities;
+use crate::html::{Attribute, entities};
 
 /// An open `<a>` whose text is wanted, and what can stand in for the text.
 #[derive(Debug)]
-pub(crate) struct OpenAnchor {
+pub(crate) struct OpenAnchor<'a> {
     link: Option<usize>,
     text: TextCollector,
     /// Alternative text of images, and text inside SVG.
     instead: TextCollector,
-    label: Option<Box<str>>,
+    label: Option<Attribute<'a>>,
     limit: usize,
 }
 
-impl OpenAnchor {
+impl<'a> OpenAnchor<'a> {
     pub(crate) fn new(limit: usize) -> Self {
         let (text, instead) = (TextCollector::new(limit), TextCollector::new(limit));
         OpenAnchor {
@@ -26,11 +26,11 @@ impl OpenAnchor {
         }
     }
 
-    pub(crate) fn open(&mut self, link: usize, label: Option<&str>) {
+    pub(crate) fn open(&mut self, link: usize, label: Option<Attribute<'a>>) {
         self.link = Some(link);
         self.text.clear();
         self.instead.clear();
-        self.label = label.map(|label| collapse(label, self.limit));
+        self.label = label;
     }
 
     pub(crate) fn is_open(&self) -> bool {
@@ -72,7 +72,9 @@ impl OpenAnchor {
         } else if !self.instead.is_empty() {
             self.instead.take()
         } else {
-            self.label.take().unwrap_or_default()
+            self.label
+                .map(|label| collapse(&label.value(), self.limit))
+                .unwrap_or_default()
         };
         Some((link, anchor))
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::Rel;
-use crate::html::StartTag;
+use crate::html::{Attribute, StartTag};
 
 type Value<'a> = Option<Cow<'a, str>>;
 
@@ -20,8 +20,8 @@ pub(crate) struct AnchorTag<'a> {
     pub(crate) href: Value<'a>,
     pub(crate) rel: Rel,
     pub(crate) download: bool,
-    /// `aria-label`, or else `title`; of an area `alt`.
-    pub(crate) label: Value<'a>,
+    /// `aria-label`, or else `title` or `alt`; decoded only if the link turns out to have no text.
+    pub(crate) label: Option<Attribute<'a>>,
 }
 
 impl<'a> AnchorTag<'a> {
@@ -33,15 +33,15 @@ impl<'a> AnchorTag<'a> {
                 4 if attribute.is("href") => first(&mut read.href, attribute.value()),
                 3 if attribute.is("rel") => first(&mut rel, attribute.value()),
                 8 if attribute.is("download") => read.download = true,
-                10 if attribute.is("aria-label") => first(&mut label, attribute.value()),
-                5 if attribute.is("title") => first(&mut title, attribute.value()),
-                3 if attribute.is("alt") => first(&mut title, attribute.value()),
+                10 if attribute.is("aria-label") => label = label.or(Some(attribute)),
+                5 if attribute.is("title") => title = title.or(Some(attribute)),
+                3 if attribute.is("alt") => title = title.or(Some(attribute)),
                 10 if foreign && attribute.is("xlink:href") => first(&mut xlink, attribute.value()),
                 _ => {}
             }
         }
         read.href = read.href.or(xlink);
-        read.label = label.or(title).filter(|label| !label.trim().is_empty());
+        read.label = label.filter(|label| !label.raw_value.is_empty()).or(title);
         read.rel = rel.map_or(Rel::NONE, |rel| Rel::parse(&rel));
         read
     }

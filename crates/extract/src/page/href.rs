@@ -12,17 +12,30 @@ pub(crate) const MAX_HREF_BYTES: usize = 8192;
 /// Removes what URL parsing ignores: control characters and spaces at both ends, tabs and
 /// newlines anywhere.
 pub(crate) fn clean(value: Cow<'_, str>) -> Cow<'_, str> {
-    let trimmed = value.trim_matches(|character: char| character <= ' ');
+    match value {
+        Cow::Borrowed(value) => clean_borrowed(value),
+        Cow::Owned(value) => match clean_borrowed(&value) {
+            Cow::Borrowed(cleaned) if cleaned.len() == value.len() => Cow::Owned(value),
+            cleaned => Cow::Owned(cleaned.into_owned()),
+        },
+    }
+}
+
+fn clean_borrowed(value: &str) -> Cow<'_, str> {
+    let is_edge = |byte: &u8| *byte <= b' ';
+    let start = value
+        .bytes()
+        .position(|byte| !is_edge(&byte))
+        .unwrap_or(value.len());
+    let end = value
+        .bytes()
+        .rposition(|byte| !is_edge(&byte))
+        .map_or(start, |last| last + 1);
+    let trimmed = value.get(start..end).unwrap_or_default();
     if memchr::memchr3(b'\t', b'\n', b'\r', trimmed.as_bytes()).is_some() {
         return Cow::Owned(trimmed.replace(['\t', '\n', '\r'], ""));
     }
-    match value {
-        Cow::Borrowed(value) => {
-            Cow::Borrowed(value.trim_matches(|character: char| character <= ' '))
-        }
-        Cow::Owned(_) if trimmed.len() < value.len() => Cow::Owned(trimmed.to_owned()),
-        Cow::Owned(_) => value,
-    }
+    Cow::Borrowed(trimmed)
 }
 
 /// Whether a cleaned address is relative or http(s): `javascript:`, `mailto:`, `tel:`, `data:` and

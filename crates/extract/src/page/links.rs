@@ -23,7 +23,7 @@ pub(crate) struct LinkCollector {
 impl LinkCollector {
     pub(crate) fn new(limit: usize) -> Self {
         LinkCollector {
-            links: Vec::new(),
+            links: Vec::with_capacity(limit.min(32)),
             seen: BTreeMap::new(),
             limit,
             total: 0,

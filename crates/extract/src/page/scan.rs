@@ -26,7 +26,7 @@ pub(crate) struct Scan<'a> {
     page_url: &'a Url,
     limits: PageLimits<'a>,
     links: LinkCollector,
-    anchor: OpenAnchor,
+    anchor: OpenAnchor<'a>,
     places: Places,
     foreign: Foreign,
     /// Open `<template>` elements: what is in them is not on the page.
@@ -76,7 +76,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    pub(crate) fn run(mut self, html: &str) -> PageFacts {
+    pub(crate) fn run(mut self, html: &'a str) -> PageFacts {
         let mut tokenizer = Tokenizer::new(html);
         while let Some(token) = tokenizer.next() {
             match token {
@@ -113,7 +113,7 @@ impl<'a> Scan<'a> {
     }
 
     #[inline]
-    fn start(&mut self, tag: &StartTag<'_>) {
+    fn start(&mut self, tag: &StartTag<'a>) {
         if self.anchor.is_open() && !tag.key.flows_within_a_word() {
             self.anchor.space();
         }
@@ -195,7 +195,7 @@ impl<'a> Scan<'a> {
             .offer(href, kind, rel, self.places.current(), &mut self.warnings)
     }
 
-    fn anchor_tag(&mut self, tag: &StartTag<'_>) {
+    fn anchor_tag(&mut self, tag: &StartTag<'a>) {
         // Anchors do not nest: a second one ends the first.
         self.close_anchor();
         let read = AnchorTag::read(tag, self.foreign.is_foreign());
@@ -204,7 +204,7 @@ impl<'a> Scan<'a> {
             && let Some(link) = self.offer(href, LinkKind::Anchor, read.rel)
             && !(self.foreign.is_foreign() && tag.self_closing)
         {
-            self.anchor.open(link, read.label.as_deref());
+            self.anchor.open(link, read.label);
         }
     }
 
@@ -214,7 +214,7 @@ impl<'a> Scan<'a> {
             && !read.download
             && let Some(link) = self.offer(href, LinkKind::Area, read.rel)
         {
-            let label = read.label.unwrap_or_default();
+            let label = read.label.map(|label| label.value()).unwrap_or_default();
             self.links
                 .set_anchor(link, collapse(&label, self.limits.max_anchor_chars));
         }

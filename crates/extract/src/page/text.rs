@@ -21,13 +21,36 @@ impl TextCollector {
 
     /// Appends text whose character references are decoded.
     pub(crate) fn push(&mut self, text: &str) {
-        for (index, word) in text.split(char::is_whitespace).enumerate() {
-            if index > 0 {
+        if text.is_ascii() {
+            let is_space = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_whitespace);
+            let ends_in_space = is_space(text.as_bytes().last());
+            self.push_words(
+                text.split_ascii_whitespace(),
+                is_space(text.as_bytes().first()),
+            );
+            if ends_in_space {
                 self.space();
             }
-            if !word.is_empty() && !self.push_word(word) {
+        } else {
+            self.push_words(
+                text.split_whitespace(),
+                text.starts_with(char::is_whitespace),
+            );
+            if text.ends_with(char::is_whitespace) {
+                self.space();
+            }
+        }
+    }
+
+    fn push_words<'t>(&mut self, words: impl Iterator<Item = &'t str>, mut space_before: bool) {
+        for word in words {
+            if space_before {
+                self.space();
+            }
+            if !self.push_word(word) {
                 return;
             }
+            space_before = true;
         }
     }
 
@@ -39,7 +62,10 @@ impl TextCollector {
         }
         self.space_wanted = false;
         let room = self.limit.saturating_sub(self.characters);
-        if let Some((cut, _)) = word.char_indices().nth(room) {
+        // A word of fewer bytes has fewer characters: the usual case needs no count of them first.
+        if word.len() > room
+            && let Some((cut, _)) = word.char_indices().nth(room)
+        {
             self.text.push_str(word.get(..cut).unwrap_or_default());
             self.characters = self.limit;
             return false;
