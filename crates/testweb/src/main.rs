@@ -5,11 +5,12 @@ use std::io::{self, Write as _};
 use std::time::Duration;
 
 use tokio::signal::unix::{SignalKind, signal};
-use trawl_testweb::{Behaviours, TestWeb, WebSpec};
+use trawl_testweb::{Behaviours, HostNaming, TestWeb, WebSpec};
 
 const USAGE: &str = "usage: trawl-testweb [--hosts N] [--pages N] [--page-bytes N] [--links N] \
 [--latency-ms N] [--seed N] [--port N] [--tls-port N] [--crawl-delay SECONDS] [--external] \
-[--cross-host-share F] [--plain-links] [--validators] [--hostile] [--log]";
+[--cross-host-share F] [--plain-links] [--validators] [--loopback-addresses] \
+[--hostile] [--log]";
 
 /// What the command line asks for.
 struct Setup {
@@ -56,6 +57,7 @@ fn parse(mut args: impl Iterator<Item = String>) -> Result<Setup, String> {
             "--external" => spec.external_links = true,
             "--plain-links" => spec.spelling_variants = false,
             "--validators" => spec.validators = true,
+            "--loopback-addresses" => spec.naming = HostNaming::LoopbackAddresses,
             "--hostile" => behaviours = behaviours.with_gallery(),
             "--log" => spec.log_requests = true,
             _ => return Err(format!("unknown argument {flag}")),

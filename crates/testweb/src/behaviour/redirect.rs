@@ -46,7 +46,7 @@ impl Redirect {
                     .parameter("at")
                     .and_then(|n| n.parse().ok())
                     .unwrap_or(0);
-                let next = (at + 1) % (*length).max(1);
+                let next = at.wrapping_add(1) % (*length).max(1);
                 Reply::redirect(302, &format!("{path}?at={next}"))
             }
             Self::ToItself => {
