@@ -1,0 +1,182 @@
+//! [`Fetcher`]: one request, one outcome. It follows nothing, repeats nothing and waits for
+//! nothing but the answer; robots.txt, scheduling and redirects are its caller's business.
+
+use std::{
+    fmt,
+    future::{Future, poll_fn},
+    pin::pin,
+    sync::Arc,
+    task::Poll,
+    time::Duration,
+};
+
+use bytes::Bytes;
+use http::StatusCode;
+use http_body_util::Empty;
+use hyper_util::{
+    client::legacy::{Client, connect::capture_connection},
+    rt::{TokioExecutor, TokioTimer},
+};
+use trawl_rules::AddressGuard;
+use trawl_types::{
+    OutcomeKind, Reason, ReasonCode,
+    spec::{FetchSpec, Oversize, SpecError},
+};
+
+use url::Url;
+
+use crate::{
+    Answer, Ended, Head, Request,
+    clock::{Clock, Timeouts},
+    connect::{Connector, Proxy},
+    cookies::Jar,
+    decode::Caps,
+    ended::End,
+    failure,
+    outgoing::Outgoing,
+    resolve::{Resolve, SystemResolver},
+};
+
+/// Idle connections are worth little for long: sites close them, and thousands of hosts add up.
+const IDLE_CONNECTION: Duration = Duration::from_secs(15);
+
+/// More than any sensible number of requests at once to one host, so that none reconnects.
+const IDLE_PER_HOST: usize = 256;
+
+const MAX_HEADER_BYTES: u32 = 64 * 1024;
+const MAX_HEADERS: usize = 128;
+
+/// Fetches. Cheap to clone; clones share connections, names and cookies.
+#[derive(Clone)]
+pub struct Fetcher {
+    parts: Arc<Parts>,
+}
+
+struct Parts {
+    client: Client<Connector, Empty<Bytes>>,
+    guard: Arc<AddressGuard>,
+    outgoing: Outgoing,
+    jar: Option<Jar>,
+    timeouts: Timeouts,
+    caps: Caps,
+}
+
+impl fmt::Debug for Fetcher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fetcher").finish_non_exhaustive()
+    }
+}
+
+impl Fetcher {
+    /// Checks and compiles the spec; an error names the field that cannot be used.
+    pub fn new(spec: &FetchSpec) -> Result<Self, SpecError> {
+        Self::with_resolver(spec, Arc::new(SystemResolver::default()))
+    }
+
+    /// Like [`Fetcher::new`], with another way to look names up. Its answers are guarded too.
+    pub fn with_resolver(spec: &FetchSpec, resolver: Arc<dyn Resolve>) -> Result<Self, SpecError> {
+        let guard = Arc::new(AddressGuard::compile(spec)?);
+        let proxy = match &spec.proxy {
+            Some(text) => Some(Arc::new(Proxy::parse(text)?)),
+            None => None,
+        };
+        let connector = Connector::new(spec, Arc::clone(&guard), resolver, proxy.clone())?;
+        Ok(Self {
+            parts: Arc::new(Parts {
+                client: client(connector),
+                guard,
+                outgoing: Outgoing::of(spec, proxy)?,
+                jar: spec.cookies.then(Jar::default),
+                timeouts: Timeouts::of(spec),
+                caps: Caps {
+                    body: spec.max_body_bytes,
+                    refuse: spec.oversize == Oversize::Refuse,
+                    ratio: u64::from(spec.max_ratio),
+                },
+            }),
+        })
+    }
+
+    /// Sends a request and gives its answer once the headers are in.
+    pub async fn start(&self, request: Request) -> Result<Answer, Ended> {
+        self.parts
+            .start(&request)
+            .await
+            .map_err(Ended::before_answer)
+    }
+}
+
+impl Parts {
+    async fn start(&self, request: &Request) -> Result<Answer, End> {
+        self.admit(&request.url)?;
+        let mut message = self.outgoing.message(request, self.jar.as_ref())?;
+        let connection = capture_connection(&mut message);
+        let mut clock = Clock::start(self.timeouts);
+        let mut response = pin!(self.client.request(message));
+        let response = poll_fn(|cx| match response.as_mut().poll(cx) {
+            Poll::Ready(Ok(response)) => Poll::Ready(Ok(response)),
+            Poll::Ready(Err(error)) => Poll::Ready(Err(failure::before_answer(&error))),
+            Poll::Pending => clock.poll_headers_late(cx, &connection).map(Err),
+        })
+        .await?;
+
+        let (parts, incoming) = response.into_parts();
+        let proxy_speaks = self.outgoing.is_for_proxy(&request.url);
+        if proxy_speaks && parts.status == StatusCode::PROXY_AUTHENTICATION_REQUIRED {
+            return Err(End::new(
+                OutcomeKind::ProxyFailure,
+                "the proxy wants other credentials (407)",
+            ));
+        }
+        if let Some(jar) = &self.jar {
+            jar.store(&request.url, &parts.headers);
+        }
+        Ok(Answer {
+            head: Head::of(&parts),
+            incoming,
+            clock,
+            caps: self.caps_for(request),
+        })
+    }
+
+    /// Refuses what no connection would be opened for, before anything is looked up.
+    fn admit(&self, url: &Url) -> Result<(), End> {
+        let refused = |reason: Reason| End::new(OutcomeKind::AddressRefused, reason.to_string());
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(refused(ReasonCode::UnsupportedScheme.into()));
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(refused(ReasonCode::Userinfo.into()));
+        }
+        self.guard.check_url(url).map_err(refused)
+    }
+
+    fn caps_for(&self, request: &Request) -> Caps {
+        match request.max_body {
+            Some(body) => Caps {
+                body,
+                refuse: false,
+                ..self.caps
+            },
+            None => self.caps,
+        }
+    }
+}
+
+/// The pooled client, lenient where browsers are. Requests that a dying connection took no byte
+/// of are sent again on another one; nothing else is repeated.
+fn client(connector: Connector) -> Client<Connector, Empty<Bytes>> {
+    Client::builder(TokioExecutor::new())
+        .timer(TokioTimer::new())
+        .pool_timer(TokioTimer::new())
+        .pool_idle_timeout(IDLE_CONNECTION)
+        .pool_max_idle_per_host(IDLE_PER_HOST)
+        .retry_canceled_requests(true)
+        .http1_max_buf_size(MAX_HEADER_BYTES as usize)
+        .http1_max_headers(MAX_HEADERS)
+        .http1_ignore_invalid_headers_in_responses(true)
+        .http1_allow_spaces_after_header_name_in_responses(true)
+        .http1_allow_obsolete_multiline_headers_in_responses(true)
+        .http2_max_header_list_size(MAX_HEADER_BYTES)
+        .build(connector)
+}
