@@ -88,6 +88,11 @@ impl TrapGuard {
         }
     }
 
+    /// How many directories and paths are remembered, of all hosts together.
+    pub fn entries(&self) -> usize {
+        self.entries
+    }
+
     /// Makes a quarter of the room free at once, so that the sorting is paid for by many calls.
     fn forget_quiet_hosts(&mut self) {
         let mut by_age: Vec<(u64, HostKey)> = self
