@@ -4,7 +4,15 @@
 //! Modules in reading order:
 //!
 //! * [`contract`]: the port every back end implements, and what goes in and out of it
+//! * [`sqlite`]: the embedded back end, one file
+//! * [`segment`]: bodies in append-only files beside it
+//! * `conformance` (feature): the suite every back end must pass
 
+#[cfg(any(test, feature = "conformance"))]
+pub mod conformance;
 pub mod contract;
+pub mod segment;
+pub mod sqlite;
 
 pub use contract::{Store, StoreError};
+pub use sqlite::{OpenOptions, SqliteStore};

@@ -33,6 +33,8 @@ pub enum StoreError {
         "no space is left for {path}: free some and run `trawl resume`; nothing committed is lost"
     )]
     Full { path: String },
+    #[error("there is no database at {path}")]
+    Missing { path: String },
     #[error("{path} cannot be written: {why}")]
     ReadOnly { path: String, why: String },
     #[error("{path} is damaged: {why}")]
@@ -94,6 +96,8 @@ pub trait Store: Send + Sync + std::fmt::Debug {
         host: HostId,
         limit: u32,
     ) -> Result<Vec<PendingUrl>, StoreError>;
+    /// The host of that name, made known to the store if it is not: a redirect may lead to it.
+    async fn ensure_host(&self, crawl: CrawlId, name: &str) -> Result<StoredHost, StoreError>;
     async fn host_by_name(&self, name: &str) -> Result<Option<StoredHost>, StoreError>;
 
     /// The result log after a cursor (0 = from the start).

@@ -5,7 +5,7 @@ use trawl_types::{
     UnixMillis, UrlKey, spec::Order,
 };
 
-use super::read::{PendingUrl, StoredHost};
+use super::read::{CrawlCounts, PendingUrl, StoredHost};
 
 /// Decides on URLs that nobody has seen before; called once for each, inside the commit.
 pub trait Admission: Send {
@@ -144,6 +144,8 @@ pub struct CommitReport {
     pub admitted: Vec<PendingUrl>,
     /// Hosts that `admitted` names for the first time in this process.
     pub hosts: Vec<StoredHost>,
+    /// The crawl in numbers after this commit.
+    pub counts: CrawlCounts,
     /// Last sequence number given out in this crawl's result log.
     pub last_seq: Option<Sequence>,
     /// URLs seen for the first time in this crawl, admitted or not.

@@ -1,0 +1,65 @@
+//! The suite every back end must pass. Each case takes an empty store and says one thing about
+//! the contract; [`conformance_suite!`](crate::conformance_suite) makes tests of them.
+//!
+//! * [`web`]: a small web to be settled, page by page
+//! * [`log`](mod@log): crawls, the result log, counters
+//! * [`frontier`]: what is pending, refused, retried, admitted
+//! * [`depth`]: shortest distances, whatever the order of arrival
+//! * [`recrawl`]: a second crawl of the same pages
+//! * [`hostile`]: strings from strangers
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+pub mod depth;
+pub mod frontier;
+pub mod hostile;
+pub mod log;
+pub mod recrawl;
+pub mod web;
+
+/// One test for each case. `$open` is an expression that gives a fresh store and something that
+/// keeps it alive: `(store, guard)`.
+#[macro_export]
+macro_rules! conformance_suite {
+    ($open:expr) => {
+        $crate::conformance_suite! { @cases $open;
+            log::results_are_numbered_without_gaps,
+            log::a_page_settled_twice_has_one_result,
+            log::counters_follow_what_happened,
+            log::a_crawl_lives_from_running_to_completed,
+            log::commits_from_many_tasks_all_land,
+            log::a_closed_store_says_so,
+            frontier::seeds_are_pending_at_depth_zero,
+            frontier::pending_urls_come_by_rank_then_by_age,
+            frontier::depth_first_takes_the_links_of_the_newest_page,
+            frontier::a_retry_stays_pending_with_its_time,
+            frontier::a_late_refusal_takes_a_page_out,
+            frontier::only_new_urls_are_asked_of_the_admission,
+            frontier::a_nofollow_refusal_is_lifted_by_another_link,
+            frontier::other_refusals_stand,
+            frontier::what_politeness_must_remember_is_kept,
+            frontier::a_redirect_chain_is_kept,
+            depth::a_shorter_path_is_carried_on,
+            depth::redirects_do_not_lead_further_away,
+            depth::a_shorter_path_admits_what_was_too_deep,
+            depth::the_standing_of_a_page_tells_the_shortest_path,
+            recrawl::earlier_validators_are_offered,
+            recrawl::not_modified_inherits_what_the_earlier_visit_saw,
+            recrawl::edges_know_their_first_and_last_crawl,
+            recrawl::stale_edges_of_an_earlier_crawl_do_not_shorten_paths,
+            recrawl::suspension_and_budgets_belong_to_one_crawl,
+            recrawl::bodies_are_read_back,
+            hostile::strings_come_back_as_they_went_in,
+            hostile::nothing_is_found_where_nothing_is,
+        }
+    };
+    (@cases $open:expr; $($module:ident :: $case:ident,)*) => {
+        $(
+            #[tokio::test]
+            async fn $case() {
+                let (store, _guard) = $open;
+                $crate::conformance::$module::$case(&store).await;
+            }
+        )*
+    };
+}

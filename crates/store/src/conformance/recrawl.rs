@@ -1,0 +1,151 @@
+//! A second crawl of the same pages, and the bodies of the first.
+
+use trawl_types::{HostId, OutcomeKind, Sequence};
+
+use super::web::{Crawl, NOW, breadth, fetched, visit};
+use crate::{
+    contract::{
+        Store,
+        write::{HostUpdate, Settlement, Visit, VisitEnd},
+    },
+    segment::encode,
+};
+
+async fn end(crawl: &Crawl<'_>, name: &str, visit: Visit) {
+    let settlement = Settlement {
+        page: crawl.page(name).await,
+        end: VisitEnd::Final(Box::new(visit)),
+        links: Vec::new(),
+    };
+    crawl.commit(vec![settlement]).await;
+}
+
+fn with_validators() -> Visit {
+    Visit {
+        etag: Some("\"v1\"".into()),
+        last_modified: Some("yesterday".into()),
+        ..visit(OutcomeKind::Fetched)
+    }
+}
+
+pub async fn earlier_validators_are_offered(store: &dyn Store) {
+    let first = Crawl::begin(store, &["a", "b"], breadth()).await;
+    end(&first, "a", with_validators()).await;
+    end(&first, "b", with_validators()).await;
+    let second = Crawl::begin(store, &["a"], breadth()).await;
+    let seed = second.pending().await.remove(0);
+    assert_eq!(seed.etag.as_deref(), Some("\"v1\""));
+    assert_eq!(seed.last_modified.as_deref(), Some("yesterday"));
+    let page = second.page("a").await;
+    let report = second
+        .commit(vec![fetched(page, second.links(&["b"]))])
+        .await;
+    assert_eq!(report.admitted[0].etag.as_deref(), Some("\"v1\""));
+    let third = Crawl::begin(store, &["c"], breadth()).await;
+    assert_eq!(third.pending().await[0].etag, None);
+}
+
+pub async fn not_modified_inherits_what_the_earlier_visit_saw(store: &dyn Store) {
+    let first = Crawl::begin(store, &["a"], breadth()).await;
+    let body = encode("https://a.test/a", NOW, 200, [], b"hello").unwrap();
+    let seen = Visit {
+        body: Some(body),
+        ..with_validators()
+    };
+    end(&first, "a", seen).await;
+    let second = Crawl::begin(store, &["a"], breadth()).await;
+    let unchanged = Visit {
+        title: None,
+        content_hash: None,
+        ..visit(OutcomeKind::NotModified)
+    };
+    end(&second, "a", unchanged).await;
+    let record = store
+        .results(second.id, Sequence(0), 1)
+        .await
+        .unwrap()
+        .remove(0);
+    assert_eq!(record.outcome, OutcomeKind::NotModified);
+    assert_eq!(record.title.as_deref(), Some("A title"));
+    assert_eq!(record.etag.as_deref(), Some("\"v1\""));
+    assert_eq!(record.content_hash, Some("07".repeat(16)));
+    assert!(record.has_body);
+    let body = store.body(second.id, Sequence(1)).await.unwrap();
+    assert_eq!(body.as_deref(), Some(&b"hello"[..]));
+}
+
+pub async fn edges_know_their_first_and_last_crawl(store: &dyn Store) {
+    let first = Crawl::begin(store, &["a"], breadth()).await;
+    first.read("a", &["a", "b", "c"]).await;
+    let second = Crawl::begin(store, &["a"], breadth()).await;
+    let report = second.read("a", &["a", "c", "d"]).await;
+    assert_eq!((report.edges, report.discovered), (1, 2));
+    assert_eq!(second.counts().await.edges, 3);
+    let links = store.links_of(second.page("a").await).await.unwrap();
+    let seen: Vec<(&str, i64, i64)> = links
+        .iter()
+        .map(|l| (l.anchor.as_str(), l.first_crawl.0, l.last_crawl.0))
+        .collect();
+    let (one, two) = (first.id.0, second.id.0);
+    assert_eq!(
+        seen,
+        [
+            ("to a", one, two),
+            ("to b", one, one),
+            ("to c", one, two),
+            ("to d", two, two)
+        ]
+    );
+}
+
+pub async fn stale_edges_of_an_earlier_crawl_do_not_shorten_paths(store: &dyn Store) {
+    let first = Crawl::begin(store, &["a"], breadth()).await;
+    first.read("a", &["b", "d"]).await;
+    first.read("b", &["c", "d"]).await;
+    let second = Crawl::begin(store, &["a", "z"], breadth()).await;
+    second.read("a", &["x"]).await;
+    second.read("x", &["b"]).await;
+    second.read("b", &["c"]).await;
+    second.read("c", &["d"]).await;
+    assert_eq!(second.depth("d").await, 4);
+    // b comes nearer, and with it c and d, but not over the link from b to d, which is gone.
+    second.read("z", &["b"]).await;
+    assert_eq!(second.depth("c").await, 2);
+    assert_eq!(second.depth("d").await, 3);
+}
+
+pub async fn suspension_and_budgets_belong_to_one_crawl(store: &dyn Store) {
+    let first = Crawl::begin(store, &["a", "b"], breadth()).await;
+    first.read("a", &[]).await;
+    let suspend = HostUpdate {
+        host: Some(first.host().await),
+        suspended: Some(true),
+        ..HostUpdate::default()
+    };
+    first.update_host(suspend).await;
+    let second = Crawl::begin(store, &["a"], breadth()).await;
+    let mut seen = Vec::new();
+    for crawl in [&first, &second] {
+        let hosts = store.pending_hosts(crawl.id, HostId(0), 1).await.unwrap();
+        seen.push((hosts[0].suspended, hosts[0].pages_done));
+    }
+    assert_eq!(seen, [(true, 1), (false, 0)]);
+}
+
+pub async fn bodies_are_read_back(store: &dyn Store) {
+    let crawl = Crawl::begin(store, &["a", "b", "c"], breadth()).await;
+    for name in ["a", "b"] {
+        let text = name.repeat(5000);
+        let record = encode("https://a.test/", NOW, 200, [], text.as_bytes()).unwrap();
+        let kept = Visit {
+            body: Some(record),
+            ..visit(OutcomeKind::Fetched)
+        };
+        end(&crawl, name, kept).await;
+    }
+    end(&crawl, "c", visit(OutcomeKind::Fetched)).await;
+    let body = store.body(crawl.id, Sequence(2)).await.unwrap();
+    assert_eq!(body, Some("b".repeat(5000).into_bytes()));
+    assert_eq!(store.body(crawl.id, Sequence(3)).await.unwrap(), None);
+    assert_eq!(store.body(crawl.id, Sequence(4)).await.unwrap(), None);
+}

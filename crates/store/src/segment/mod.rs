@@ -1,0 +1,37 @@
+//! Bodies, kept beside the database in append-only files that other tools can read.
+//!
+//! Each record is one zstd frame around one WARC/1.1 record, so `zstdcat 000001.warc.zst` is a
+//! WARC file and every record can be read alone. The database refers to records by segment,
+//! offset, length and checksum; whatever it does not refer to does not exist. Modules in the
+//! order of the data:
+//!
+//! * [`warc`]: one answer as a record, and back
+//! * [`append`]: the end of the newest file, owned by the writer
+//! * [`fetch`]: one record by its reference
+
+pub(crate) mod append;
+pub(crate) mod fetch;
+pub(crate) mod warc;
+
+pub use warc::encode;
+
+use std::path::{Path, PathBuf};
+
+/// Where a record lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct BodyRef {
+    pub(crate) segment: u32,
+    pub(crate) offset: u64,
+    pub(crate) length: u64,
+    /// Of the compressed bytes.
+    pub(crate) crc: u32,
+}
+
+/// The folder of a database's segments.
+pub(crate) fn folder(database: &Path) -> PathBuf {
+    crate::sqlite::beside(database, "-bodies")
+}
+
+pub(crate) fn file_name(segment: u32) -> String {
+    format!("{segment:06}.warc.zst")
+}

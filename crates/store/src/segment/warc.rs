@@ -1,0 +1,221 @@
+//! One answer as a compressed WARC record, and back. Pure: no files, no clock, no randomness.
+//!
+//! Everything in the headers comes from strangers; nothing of it may end a line early.
+
+use std::cell::RefCell;
+
+use chrono::{DateTime, SecondsFormat};
+use trawl_types::UnixMillis;
+
+use crate::contract::StoreError;
+
+const LEVEL: i32 = 1;
+/// Described by the body that is kept, which is decoded and whole.
+const REPLACED: [&str; 4] = [
+    "content-encoding",
+    "transfer-encoding",
+    "content-length",
+    "connection",
+];
+
+thread_local! {
+    // A compressor holds hundreds of kilobytes that are worth keeping from page to page.
+    static COMPRESSOR: RefCell<Option<zstd::bulk::Compressor<'static>>> = const { RefCell::new(None) };
+}
+
+/// The record of an answer, ready to be appended to a segment. Meant for worker threads: this is
+/// where the time goes.
+pub fn encode<'a>(
+    url: &str,
+    fetched_at: UnixMillis,
+    status: u16,
+    headers: impl IntoIterator<Item = (&'a str, &'a [u8])>,
+    body: &[u8],
+) -> Result<Vec<u8>, StoreError> {
+    let mut http = Vec::with_capacity(1024);
+    http.extend_from_slice(format!("HTTP/1.1 {status} \r\n").as_bytes());
+    for (name, value) in headers {
+        if REPLACED.iter().any(|gone| name.eq_ignore_ascii_case(gone)) {
+            continue;
+        }
+        push_clean(&mut http, name.as_bytes());
+        http.extend_from_slice(b": ");
+        push_clean(&mut http, value);
+        http.extend_from_slice(b"\r\n");
+    }
+    http.extend_from_slice(format!("Content-Length: {}\r\n\r\n", body.len()).as_bytes());
+
+    let mut record = Vec::with_capacity(http.len() + body.len() + 512);
+    record.extend_from_slice(b"WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: ");
+    push_clean(&mut record, url.as_bytes());
+    let id = record_id(&[url.as_bytes(), &fetched_at.0.to_le_bytes(), &http, body]);
+    let head = format!(
+        "\r\nWARC-Date: {}\r\nWARC-Record-ID: <urn:uuid:{id}>\r\n\
+         Content-Type: application/http; msgtype=response\r\nContent-Length: {}\r\n\r\n",
+        date(fetched_at),
+        http.len() + body.len(),
+    );
+    record.extend_from_slice(head.as_bytes());
+    record.extend_from_slice(&http);
+    record.extend_from_slice(body);
+    record.extend_from_slice(b"\r\n\r\n");
+    compress(&record).map_err(|error| StoreError::Segment(error.to_string()))
+}
+
+/// The record that opens every file.
+pub(crate) fn info(segment: u32, now: UnixMillis) -> std::io::Result<Vec<u8>> {
+    let fields = format!(
+        "software: trawl/{}\r\nformat: WARC File Format 1.1\r\n\
+         conformsTo: http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/\r\n",
+        env!("CARGO_PKG_VERSION")
+    );
+    let id = record_id(&[&segment.to_le_bytes(), &now.0.to_le_bytes()]);
+    let record = format!(
+        "WARC/1.1\r\nWARC-Type: warcinfo\r\nWARC-Date: {}\r\nWARC-Filename: {}\r\n\
+         WARC-Record-ID: <urn:uuid:{id}>\r\nContent-Type: application/warc-fields\r\n\
+         Content-Length: {}\r\n\r\n{fields}\r\n\r\n",
+        date(now),
+        super::file_name(segment),
+        fields.len(),
+    );
+    compress(record.as_bytes())
+}
+
+/// The body inside a record that [`encode`] made.
+pub(crate) fn decode_body(record: &[u8]) -> std::io::Result<Vec<u8>> {
+    let mut plain = zstd::stream::decode_all(record)?;
+    let range = body_range(&plain).ok_or_else(|| {
+        std::io::Error::new(std::io::ErrorKind::InvalidData, "not a response record")
+    })?;
+    plain.truncate(range.end);
+    plain.drain(..range.start);
+    Ok(plain)
+}
+
+fn body_range(record: &[u8]) -> Option<std::ops::Range<usize>> {
+    let warc_head = end_of_head(record, 0)?;
+    let text = std::str::from_utf8(record.get(..warc_head)?).ok()?;
+    let length: usize = text
+        .lines()
+        .find_map(|line| line.strip_prefix("Content-Length: "))?
+        .parse()
+        .ok()?;
+    let http_head = end_of_head(record, warc_head)?;
+    let end = warc_head.checked_add(length)?;
+    (http_head <= end && end <= record.len()).then_some(http_head..end)
+}
+
+fn end_of_head(record: &[u8], from: usize) -> Option<usize> {
+    let rest = record.get(from..)?;
+    let at = rest.windows(4).position(|four| four == b"\r\n\r\n")?;
+    Some(from + at + 4)
+}
+
+/// Control characters become spaces: a header may not say more than one line.
+fn push_clean(out: &mut Vec<u8>, text: &[u8]) {
+    let clean = |b: &u8| if b.is_ascii_control() { b' ' } else { *b };
+    out.extend(text.iter().map(clean));
+}
+
+fn date(at: UnixMillis) -> String {
+    DateTime::from_timestamp_millis(at.0)
+        .unwrap_or_default()
+        .to_rfc3339_opts(SecondsFormat::Millis, true)
+}
+
+/// Four checksums of the content in the shape of a version 8 (custom) UUID: the same answer has
+/// the same name.
+fn record_id(parts: &[&[u8]]) -> String {
+    let words: Vec<u32> = (0..4u32)
+        .map(|seed| {
+            let mut hasher = crc32fast::Hasher::new();
+            hasher.update(&seed.wrapping_mul(0x9e37_79b9).to_le_bytes());
+            for part in parts {
+                hasher.update(&(part.len() as u64 ^ u64::from(seed)).to_le_bytes());
+                hasher.update(part);
+            }
+            hasher.finalize()
+        })
+        .collect();
+    let (a, b, c, d) = (words[0], words[1], words[2], words[3]);
+    format!(
+        "{a:08x}-{:04x}-8{:03x}-{:04x}-{:04x}{d:08x}",
+        b >> 16,
+        b & 0xfff,
+        0x8000 | ((c >> 16) & 0x3fff),
+        c & 0xffff,
+    )
+}
+
+fn compress(plain: &[u8]) -> std::io::Result<Vec<u8>> {
+    COMPRESSOR.with_borrow_mut(|slot| {
+        let compressor = match slot {
+            Some(compressor) => compressor,
+            None => slot.insert(zstd::bulk::Compressor::new(LEVEL)?),
+        };
+        compressor.compress(plain)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(record: &[u8]) -> String {
+        let plain = zstd::stream::decode_all(record).unwrap();
+        String::from_utf8_lossy(&plain).into_owned()
+    }
+
+    fn sample(url: &str, headers: &[(&str, &[u8])], body: &[u8]) -> Vec<u8> {
+        let headers = headers.iter().copied();
+        encode(url, UnixMillis(1_700_000_000_000), 200, headers, body).unwrap()
+    }
+
+    #[test]
+    fn a_body_is_read_back_as_it_was() {
+        let body: &[u8] = b"<p>\r\n\r\n\xff\x00</p>\r\n\r\n";
+        let record = sample("https://a.test/", &[("Content-Type", b"text/html")], body);
+        assert_eq!(decode_body(&record).unwrap(), body);
+        assert_eq!(
+            decode_body(&sample("https://a.test/", &[], b"")).unwrap(),
+            b""
+        );
+    }
+
+    #[test]
+    fn headers_that_the_decoded_body_would_belie_are_left_out() {
+        let headers: [(&str, &[u8]); 3] = [
+            ("Content-Encoding", b"gzip"),
+            ("content-length", b"7"),
+            ("X", b"y"),
+        ];
+        let text = text(&sample("https://a.test/", &headers, b"hello"));
+        assert!(!text.contains("gzip"));
+        assert!(text.contains("\r\nContent-Length: 5\r\n\r\nhello\r\n\r\n"));
+        assert!(text.contains("X: y\r\n"));
+        assert!(text.contains("WARC-Date: 2023-11-14T22:13:20.000Z\r\n"));
+    }
+
+    #[test]
+    fn line_breaks_in_urls_and_headers_do_not_break_out_of_the_record() {
+        let evil = "https://a.test/\r\nWARC-Type: metadata\r\n\r\nx";
+        let record = sample(evil, &[("A\r\nB", b"c\r\n\r\nWARC/1.1")], b"body");
+        assert_eq!(decode_body(&record).unwrap(), b"body");
+        assert_eq!(text(&record).matches("\r\nWARC-Type:").count(), 1);
+    }
+
+    #[test]
+    fn a_record_has_the_declared_length_and_a_uuid() {
+        let text = text(&sample("https://a.test/", &[], b"12345"));
+        let (head, block) = text.split_once("\r\n\r\n").unwrap();
+        let length = head
+            .lines()
+            .find_map(|l| l.strip_prefix("Content-Length: "))
+            .unwrap();
+        assert_eq!(block.len() - 4, length.parse::<usize>().unwrap());
+        let id = head.split("urn:uuid:").nth(1).unwrap();
+        let id = id.split('>').next().unwrap();
+        let groups: Vec<usize> = id.split('-').map(str::len).collect();
+        assert_eq!(groups, [8, 4, 4, 4, 12]);
+    }
+}

@@ -1,0 +1,257 @@
+//! One transaction: settled visits, their links, host updates, counters. Runs on the writer's
+//! thread inside `BEGIN IMMEDIATE`; whoever calls it commits or rolls back.
+
+use rusqlite::{Connection, params};
+use rustc_hash::FxHashMap;
+use trawl_types::{CrawlId, HostId, PageId, PageState, Reason, Sequence, UnixMillis};
+
+use super::{
+    cache::Memory,
+    counters::Counters,
+    fault::Fault,
+    reader,
+    results::{self, Finished},
+    row::Row,
+    statements::Statements,
+};
+use crate::{
+    contract::write::{
+        CommitBatch, CommitReport, HostUpdate, Settlement, Visit, VisitEnd, WriteRules,
+    },
+    segment::append::Appender,
+};
+
+/// A crawl that is being written.
+#[derive(Debug)]
+pub(crate) struct OpenCrawl {
+    pub(crate) rules: WriteRules,
+    pub(crate) counters: Counters,
+    /// Earlier crawls may have seen the same pages.
+    pub(crate) has_elders: bool,
+}
+
+/// A commit under way.
+#[derive(Debug)]
+pub(crate) struct Commit<'c> {
+    pub(super) sql: Statements<'c>,
+    pub(super) crawl: CrawlId,
+    pub(super) now: UnixMillis,
+    pub(super) open: &'c mut OpenCrawl,
+    pub(super) memory: &'c mut Memory,
+    pub(super) bodies: &'c mut Appender,
+    pub(super) report: CommitReport,
+    /// Hosts that the report must introduce.
+    pub(super) new_hosts: Vec<HostId>,
+    /// Pending pages whose depth and rank changed under way.
+    pub(super) moved: FxHashMap<PageId, (u32, i64)>,
+    pages_done: FxHashMap<HostId, i64>,
+}
+
+/// The page whose links are being taken.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Source {
+    pub(super) page: PageId,
+    pub(super) depth: u32,
+}
+
+impl<'c> Commit<'c> {
+    pub(crate) fn new(
+        conn: &'c Connection,
+        crawl: CrawlId,
+        now: UnixMillis,
+        open: &'c mut OpenCrawl,
+        memory: &'c mut Memory,
+        bodies: &'c mut Appender,
+    ) -> Result<Self, Fault> {
+        Ok(Self {
+            sql: Statements::prepare(conn)?,
+            crawl,
+            now,
+            open,
+            memory,
+            bodies,
+            report: CommitReport::default(),
+            new_hosts: Vec::new(),
+            moved: FxHashMap::default(),
+            pages_done: FxHashMap::default(),
+        })
+    }
+
+    /// Writes a whole batch.
+    pub(crate) fn run(mut self, batch: CommitBatch) -> Result<CommitReport, Fault> {
+        let before = self.open.counters;
+        let bodies_before = self.bodies.end();
+        for settlement in batch.settlements {
+            self.settle(settlement)?;
+        }
+        for update in &batch.hosts {
+            self.update_host(update)?;
+        }
+        if self.bodies.end() != bodies_before {
+            self.note_segment()?;
+        }
+        self.finish(&before)
+    }
+
+    /// Counters, and what the report says of hosts and moved pages.
+    pub(super) fn finish(mut self, before: &Counters) -> Result<CommitReport, Fault> {
+        let conn = self.sql.conn;
+        for (host, pages) in &self.pages_done {
+            conn.prepare_cached(
+                "UPDATE crawl_hosts SET pages_done = pages_done + ?3
+                 WHERE crawl = ?1 AND host = ?2",
+            )?
+            .execute([self.crawl.0, host.0, *pages])?;
+        }
+        self.open.counters.save(before, conn, self.crawl)?;
+        for url in &mut self.report.admitted {
+            if let Some((depth, rank)) = self.moved.get(&url.page) {
+                (url.depth, url.rank) = (*depth, *rank);
+            }
+        }
+        for host in &self.new_hosts {
+            self.report
+                .hosts
+                .extend(reader::host(conn, self.crawl, *host)?);
+        }
+        self.report.counts = self.open.counters.counts();
+        let last = self.open.counters.last_seq;
+        self.report.last_seq = (last > 0).then_some(Sequence(last));
+        Ok(self.report)
+    }
+
+    /// A page that is not pending was settled before, perhaps by a lease that a crash repeated:
+    /// the first end stands.
+    fn settle(&mut self, settlement: Settlement) -> Result<(), Fault> {
+        let page = settlement.page;
+        let row = Row::find(&mut self.sql.find_row, self.crawl, page)?;
+        let Some(row) = row.filter(|row| row.state == PageState::Pending) else {
+            return Ok(());
+        };
+        match settlement.end {
+            VisitEnd::Final(visit) => self.end_visit(page, row.host, &visit)?,
+            VisitEnd::Retry {
+                attempts,
+                not_before,
+                outcome,
+            } => {
+                self.sql
+                    .conn
+                    .prepare_cached(
+                        "UPDATE crawl_pages SET attempts = ?3, not_before = ?4, outcome = ?5
+                         WHERE crawl = ?1 AND page = ?2",
+                    )?
+                    .execute(params![
+                        self.crawl.0,
+                        page.0,
+                        attempts,
+                        not_before.0,
+                        outcome.kind as u8
+                    ])?;
+            }
+            VisitEnd::Refused(reason) => self.refuse_pending(page, &reason)?,
+        }
+        let source = Source {
+            page,
+            depth: row.depth,
+        };
+        self.take_links(source, settlement.links)
+    }
+
+    fn end_visit(&mut self, page: PageId, host: HostId, visit: &Visit) -> Result<(), Fault> {
+        let body = match &visit.body {
+            Some(record) => Some(self.bodies.append(record, self.now)?),
+            None => None,
+        };
+        let seq = self.open.counters.finish(visit.outcome.kind);
+        let finished = Finished {
+            crawl: self.crawl,
+            seq: Sequence(seq),
+            page,
+            visit,
+            body,
+        };
+        results::write(self.sql.conn, &finished, self.open.has_elders)?;
+        self.sql.finish_row.execute(params![
+            self.crawl.0,
+            page.0,
+            visit.attempts,
+            visit.outcome.kind as u8,
+            seq
+        ])?;
+        if visit.outcome.kind.is_page() {
+            *self.pages_done.entry(host).or_default() += 1;
+        }
+        Ok(())
+    }
+
+    fn refuse_pending(&mut self, page: PageId, reason: &Reason) -> Result<(), Fault> {
+        self.sql
+            .conn
+            .prepare_cached(
+                "UPDATE crawl_pages SET state = 1, reason = ?3, reason_detail = ?4
+                 WHERE crawl = ?1 AND page = ?2",
+            )?
+            .execute(params![
+                self.crawl.0,
+                page.0,
+                reason.code as u8,
+                detail(reason)
+            ])?;
+        self.open.counters.pending -= 1;
+        self.open.counters.refuse(reason.code);
+        Ok(())
+    }
+
+    fn update_host(&mut self, update: &HostUpdate) -> Result<(), Fault> {
+        let Some(host) = update.host else {
+            return Ok(());
+        };
+        let conn = self.sql.conn;
+        conn.prepare_cached(
+            "UPDATE hosts SET next_allowed = coalesce(?2, next_allowed),
+             delay_ms = coalesce(?3, delay_ms), failures = coalesce(?4, failures) WHERE id = ?1",
+        )?
+        .execute(params![
+            host.0,
+            update.next_allowed.map(|at| at.0),
+            update.delay_ms.map(|ms| ms as i64),
+            update.failures
+        ])?;
+        if let Some(suspended) = update.suspended {
+            conn.prepare_cached(
+                "UPDATE crawl_hosts SET suspended = ?3 WHERE crawl = ?1 AND host = ?2",
+            )?
+            .execute(params![self.crawl.0, host.0, suspended])?;
+        }
+        if let Some(robots) = &update.robots {
+            conn.prepare_cached(
+                "INSERT OR REPLACE INTO robots (host, scheme, status, body, fetched_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5)",
+            )?
+            .execute(params![
+                host.0,
+                robots.scheme.as_str(),
+                robots.status,
+                robots.body,
+                robots.fetched_at.0
+            ])?;
+        }
+        Ok(())
+    }
+
+    /// How much of the newest segment file is referred to from now on.
+    fn note_segment(&mut self) -> Result<(), Fault> {
+        let end = self.bodies.end();
+        self.sql
+            .conn
+            .prepare_cached("INSERT OR REPLACE INTO segments (number, bytes) VALUES (?1, ?2)")?
+            .execute([i64::from(end.segment), end.offset as i64])?;
+        Ok(())
+    }
+}
+
+/// What is stored of a reason besides its code.
+pub(super) fn detail(reason: &Reason) -> Option<&str> {
+    (!reason.detail.is_empty()).then_some(reason.detail.as_str())
+}

@@ -1,0 +1,104 @@
+//! A crawl's beginning, return and end, as far as the file is concerned.
+
+use rusqlite::params;
+use trawl_types::{CrawlId, CrawlState, UnixMillis};
+
+use super::{
+    commit::{Commit, OpenCrawl},
+    counters::Counters,
+    fault::Fault,
+    links::Found,
+    reader,
+    writer::{NewCrawl, Writer},
+};
+use crate::contract::{
+    StoreError,
+    write::{CommitReport, NewLink, WriteRules},
+};
+
+impl Writer {
+    /// The crawl and its seeds land in one transaction: there is no crawl without seeds.
+    pub(super) fn create_crawl(&mut self, new: NewCrawl) -> Result<CrawlId, Fault> {
+        let spec = serde_json::to_string(&new.spec)
+            .map_err(|error| StoreError::Database(format!("the specification: {error}")))?;
+        let crawl = self.next_crawl()?;
+        let open = OpenCrawl {
+            rules: new.rules,
+            counters: Counters::default(),
+            has_elders: reader::has_elders(&self.conn, crawl)?,
+        };
+        self.open.insert(crawl, open);
+        let (name, seeds, now) = (new.name, new.seeds, new.now);
+        let done = self.transaction(crawl, now, |commit| {
+            let row = "INSERT INTO crawls (id, name, spec, state, started_at)
+                       VALUES (?1, ?2, ?3, ?4, ?5)";
+            let state = CrawlState::Running.as_str();
+            commit
+                .sql
+                .conn
+                .execute(row, params![crawl.0, name, spec, state, now.0])?;
+            commit.plant(seeds)
+        });
+        if let Err(fault) = done {
+            self.open.remove(&crawl);
+            return Err(fault);
+        }
+        Ok(crawl)
+    }
+
+    fn next_crawl(&self) -> Result<CrawlId, Fault> {
+        let sql = "SELECT coalesce(max(id), 0) + 1 FROM crawls";
+        Ok(CrawlId(self.conn.query_row(sql, [], |row| row.get(0))?))
+    }
+
+    pub(super) fn reopen_crawl(&mut self, crawl: CrawlId, rules: WriteRules) -> Result<(), Fault> {
+        let open = OpenCrawl {
+            rules,
+            counters: Counters::load(&self.conn, crawl)?,
+            has_elders: reader::has_elders(&self.conn, crawl)?,
+        };
+        self.open.insert(crawl, open);
+        Ok(())
+    }
+
+    /// A crawl that has ended needs no memory; one that goes on is reopened.
+    pub(super) fn set_state(
+        &mut self,
+        crawl: CrawlId,
+        state: CrawlState,
+        why: &str,
+        now: UnixMillis,
+    ) -> Result<(), Fault> {
+        let finished = match state {
+            CrawlState::Running | CrawlState::Paused => None,
+            CrawlState::Completed | CrawlState::Cancelled | CrawlState::Failed => Some(now.0),
+        };
+        let changed = self
+            .conn
+            .prepare_cached(
+                "UPDATE crawls SET state = ?2, why = ?3, finished_at = ?4 WHERE id = ?1",
+            )?
+            .execute(params![crawl.0, state.as_str(), why, finished])?;
+        if changed == 0 {
+            return Err(StoreError::NoCrawl(crawl).into());
+        }
+        if finished.is_some() {
+            self.open.remove(&crawl);
+        }
+        Ok(())
+    }
+}
+
+impl Commit<'_> {
+    fn plant(mut self, seeds: Vec<NewLink>) -> Result<CommitReport, Fault> {
+        let before = self.open.counters;
+        for mut seed in seeds {
+            let found = Found {
+                parent: None,
+                depth: 0,
+            };
+            self.take_url(found, &mut seed)?;
+        }
+        self.finish(&before)
+    }
+}

@@ -1,0 +1,324 @@
+//! Links into pages, rows of the crawl and edges. Most links of a page are known already and cost
+//! one look into memory and one edge.
+
+use rusqlite::{OptionalExtension, params};
+use trawl_types::{HostId, PageId, PageState, Reason, ReasonCode, UnixMillis};
+
+use super::{
+    cache::KnownPage,
+    commit::{Commit, Source, detail},
+    fault::Fault,
+    results::{self, Validators},
+    row::{Row, chain_to_blob, rank},
+};
+use crate::contract::{read::PendingUrl, write::NewLink};
+
+/// Where a new URL comes from: a page, or the seeds.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Found {
+    pub(super) parent: Option<PageId>,
+    pub(super) depth: u32,
+}
+
+impl Commit<'_> {
+    pub(super) fn take_links(&mut self, source: Source, links: Vec<NewLink>) -> Result<(), Fault> {
+        for mut link in links {
+            let found = Found {
+                parent: Some(source.page),
+                depth: source.depth.saturating_add(link.depth_step()),
+            };
+            let target = self.take_url(found, &mut link)?;
+            self.take_edge(source.page, target, &link)?;
+        }
+        Ok(())
+    }
+
+    /// Makes sure that the URL is in the crawl, at its shortest known depth.
+    pub(super) fn take_url(&mut self, found: Found, link: &mut NewLink) -> Result<PageId, Fault> {
+        let key = (self.crawl, link.key);
+        let known = match self.memory.pages.get(&key) {
+            Some(known) => known,
+            None => match self.look_up(found, link)? {
+                Looked::New(page) => return Ok(page),
+                Looked::Known(known) => known,
+            },
+        };
+        let liftable = known.reconsider && link.verdict.is_ok();
+        if found.depth < known.depth || liftable {
+            let known = self.reconsider(known.page, found, link)?;
+            self.memory.pages.insert(key, known);
+        }
+        Ok(known.page)
+    }
+
+    fn look_up(&mut self, found: Found, link: &mut NewLink) -> Result<Looked, Fault> {
+        let page = self
+            .sql
+            .find_page
+            .query_row([link.key.host as i64, link.key.url as i64], |row| {
+                Ok((PageId(row.get(0)?), HostId(row.get(1)?)))
+            })
+            .optional()?;
+        let (page, host, seen_before) = match page {
+            Some((page, host)) => match Row::find(&mut self.sql.find_row, self.crawl, page)? {
+                Some(row) => {
+                    let known = self.known(page, &row);
+                    self.memory.pages.insert((self.crawl, link.key), known);
+                    return Ok(Looked::Known(known));
+                }
+                None => (page, host, true),
+            },
+            None => {
+                let host = self.host_id(&link.host)?;
+                (self.add_page(host, link)?, host, false)
+            }
+        };
+        let row = self.add_row(page, host, found, link, seen_before)?;
+        let known = self.known(page, &row);
+        self.memory.pages.insert((self.crawl, link.key), known);
+        Ok(Looked::New(page))
+    }
+
+    fn known(&self, page: PageId, row: &Row) -> KnownPage {
+        let nofollow = row.reason == Some(ReasonCode::Nofollow);
+        KnownPage {
+            page,
+            depth: row.depth,
+            reconsider: row.may_be_lifted() && (nofollow || self.within(row.depth)),
+        }
+    }
+
+    pub(super) fn within(&self, depth: u32) -> bool {
+        self.open.rules.max_depth.is_none_or(|max| depth <= max)
+    }
+
+    fn host_id(&mut self, name: &str) -> Result<HostId, Fault> {
+        if let Some(host) = self.memory.hosts.get(name) {
+            return Ok(host);
+        }
+        let found = self
+            .sql
+            .find_host
+            .query_row([name], |row| row.get(0))
+            .optional()?;
+        let host = match found {
+            Some(id) => HostId(id),
+            None => HostId(self.sql.add_host.insert([name])?),
+        };
+        self.memory.hosts.insert(name.into(), host);
+        Ok(host)
+    }
+
+    fn add_page(&mut self, host: HostId, link: &NewLink) -> Result<PageId, Fault> {
+        let (key_host, key_url) = (link.key.host as i64, link.key.url as i64);
+        let values = params![key_host, key_url, host.0, link.address];
+        Ok(PageId(self.sql.add_page.insert(values)?))
+    }
+
+    /// A URL that is new in this crawl: judged, written, counted, and reported if admitted.
+    fn add_row(
+        &mut self,
+        page: PageId,
+        host: HostId,
+        found: Found,
+        link: &mut NewLink,
+        seen_before: bool,
+    ) -> Result<Row, Fault> {
+        let score = *link.verdict.as_ref().unwrap_or(&0);
+        let refusal = self.judge(found, link).err();
+        let rank = self.rank(found.depth, score);
+        let row = Row {
+            state: match refusal {
+                Some(_) => PageState::Refused,
+                None => PageState::Pending,
+            },
+            depth: found.depth,
+            host,
+            score,
+            reason: refusal.as_ref().map(|reason| reason.code),
+        };
+        self.sql.add_row.execute(params![
+            self.crawl.0,
+            page.0,
+            row.state as u8,
+            host.0,
+            rank,
+            row.depth,
+            score,
+            found.parent.map(|parent| parent.0),
+            self.now.0,
+            row.reason.map(|code| code as u8),
+            refusal.as_ref().and_then(detail),
+            chain_to_blob(&link.chain),
+        ])?;
+        self.open.counters.discovered += 1;
+        self.report.discovered += 1;
+        match row.reason {
+            Some(code) => self.open.counters.refuse(code),
+            None => {
+                self.open.counters.admit();
+                self.introduce(host)?;
+                let validators = self.validators(page, seen_before)?;
+                self.report.admitted.push(PendingUrl {
+                    page,
+                    host,
+                    address: std::mem::take(&mut link.address),
+                    rank,
+                    depth: row.depth,
+                    score,
+                    attempts: 0,
+                    not_before: UnixMillis(0),
+                    chain: std::mem::take(&mut link.chain),
+                    etag: validators.etag,
+                    last_modified: validators.last_modified,
+                });
+            }
+        }
+        Ok(row)
+    }
+
+    fn validators(&self, page: PageId, seen_before: bool) -> Result<Validators, Fault> {
+        if !(seen_before && self.open.has_elders) {
+            return Ok(Validators::default());
+        }
+        results::validators(self.sql.conn, self.crawl, page)
+    }
+
+    /// Scope's verdict, then the rules that count URLs, then depth. Seeds were named by a person,
+    /// so they are not asked of the rules that look for traps.
+    fn judge(&mut self, found: Found, link: &NewLink) -> Result<(), Reason> {
+        link.verdict.as_ref().map_err(Clone::clone)?;
+        if found.parent.is_some() {
+            self.open.rules.admission.admit(&link.address)?;
+        }
+        self.judge_depth(found.depth)
+    }
+
+    fn judge_depth(&self, depth: u32) -> Result<(), Reason> {
+        match self.open.rules.max_depth {
+            Some(max) if depth > max => Err(Reason::new(
+                ReasonCode::TooDeep,
+                format!("depth {depth}, limit {max}"),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn rank(&self, depth: u32, score: u8) -> i64 {
+        rank(
+            self.open.rules.order,
+            depth,
+            score,
+            self.open.counters.last_seq,
+        )
+    }
+
+    /// The host belongs to the crawl from now on; the report names it the first time.
+    pub(super) fn introduce(&mut self, host: HostId) -> Result<(), Fault> {
+        if self.memory.crawl_hosts.get(&(self.crawl, host)).is_some() {
+            return Ok(());
+        }
+        let added = self.sql.add_crawl_host.execute([self.crawl.0, host.0])?;
+        self.open.counters.hosts += added as u64;
+        self.memory.crawl_hosts.insert((self.crawl, host), ());
+        self.new_hosts.push(host);
+        Ok(())
+    }
+
+    /// Slow path for a URL of this crawl: the link is shorter than what was known, or may lift
+    /// its refusal.
+    fn reconsider(
+        &mut self,
+        page: PageId,
+        found: Found,
+        link: &NewLink,
+    ) -> Result<KnownPage, Fault> {
+        if let Some(parent) = found.parent {
+            self.shorten(page, parent, found.depth)?;
+        }
+        let row = self.row(page)?;
+        let row = match (&link.verdict, row.reason) {
+            (Ok(score), Some(code)) if row.may_be_lifted() => {
+                // A URL behind nofollow was never asked of the rules that count.
+                let verdict = match code {
+                    ReasonCode::Nofollow => self.open.rules.admission.admit(&link.address),
+                    _ => Ok(()),
+                };
+                let verdict = verdict.and_then(|()| self.judge_depth(row.depth));
+                self.rejudge(page, &row, code, *score, verdict)?
+            }
+            _ => row,
+        };
+        Ok(self.known(page, &row))
+    }
+
+    fn rejudge(
+        &mut self,
+        page: PageId,
+        row: &Row,
+        old: ReasonCode,
+        score: u8,
+        verdict: Result<(), Reason>,
+    ) -> Result<Row, Fault> {
+        match verdict {
+            Ok(()) => {
+                self.lift(page, row.depth, score, old)?;
+            }
+            Err(reason) => {
+                let update = "UPDATE crawl_pages SET reason = ?3, reason_detail = ?4, score = ?5
+                              WHERE crawl = ?1 AND page = ?2";
+                let code = reason.code as u8;
+                self.sql.conn.prepare_cached(update)?.execute(params![
+                    self.crawl.0,
+                    page.0,
+                    code,
+                    detail(&reason),
+                    score
+                ])?;
+                self.open.counters.lift_refusal(old);
+                self.open.counters.refuse(reason.code);
+            }
+        }
+        self.row(page)
+    }
+
+    fn row(&mut self, page: PageId) -> Result<Row, Fault> {
+        let row = Row::find(&mut self.sql.find_row, self.crawl, page)?;
+        Ok(row.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
+    }
+
+    fn take_edge(&mut self, src: PageId, dst: PageId, link: &NewLink) -> Result<(), Fault> {
+        let (kind, rel, place) = (link.kind as u8, link.rel.0, link.place as u8);
+        let crawl = self.crawl.0;
+        let added = self.sql.add_edge.execute(params![
+            src.0,
+            dst.0,
+            kind,
+            rel,
+            place,
+            crawl,
+            &*link.anchor
+        ])?;
+        if added == 1 {
+            self.report.edges += 1;
+            self.open.counters.edges += 1;
+            return Ok(());
+        }
+        let seen = self.sql.see_edge.execute(params![
+            src.0,
+            dst.0,
+            crawl,
+            kind,
+            rel,
+            place,
+            &*link.anchor
+        ])?;
+        self.open.counters.edges += seen as u64;
+        Ok(())
+    }
+}
+
+enum Looked {
+    New(PageId),
+    Known(KnownPage),
+}

@@ -1,0 +1,280 @@
+//! The embedded store: one SQLite file in WAL mode, one thread that writes it, a few connections
+//! that read, bodies in segment files beside it. Nothing outside of this folder sees SQL.
+//!
+//! Modules in reading order:
+//!
+//! * [`open`]: a path becomes a store, with its lock and its threads
+//! * [`schema`]: the file's format and its migrations
+//! * [`lock`]: one writing process at a time
+//! * [`writer`]: the thread that writes, command by command
+//! * [`crawls`]: a crawl's beginning, return and end
+//! * [`commit`]: one transaction of settled visits
+//! * [`links`]: links into pages, rows and edges
+//! * [`depth`]: shortest distances, kept true
+//! * [`results`]: the result log
+//! * [`cache`], [`counters`], [`row`], [`statements`]: what the writer keeps at hand
+//! * [`reader`], [`explain`], [`pool`]: questions and the connections they are asked on
+//! * [`checkpoint`]: the log written back, out of everyone's way
+//! * [`fault`]: what went wrong, in the words of the contract
+
+mod cache;
+mod checkpoint;
+mod commit;
+mod counters;
+mod crawls;
+mod depth;
+mod explain;
+mod fault;
+mod links;
+mod lock;
+mod open;
+mod pool;
+mod reader;
+mod results;
+mod row;
+mod schema;
+mod statements;
+mod writer;
+
+pub(crate) use lock::beside;
+pub use open::OpenOptions;
+
+use std::{path::PathBuf, sync::Mutex, thread::JoinHandle, time::Duration};
+
+use async_trait::async_trait;
+use tokio::sync::{mpsc, oneshot};
+use trawl_types::{
+    CrawlId, CrawlSpec, CrawlState, HostId, KeySecret, PageId, PageRecord, Sequence, UnixMillis,
+    UrlKey, record::PageStanding,
+};
+
+use self::{
+    counters::Counters,
+    pool::ReadPool,
+    writer::{Command, NewCrawl},
+};
+use crate::{
+    contract::{
+        Store, StoreError,
+        read::{CrawlCounts, CrawlRow, PendingUrl, StoredHost, StoredLink},
+        write::{CommitBatch, CommitReport, NewLink, WriteRules},
+    },
+    segment,
+};
+
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// A store in one SQLite file.
+#[derive(Debug)]
+pub struct SqliteStore {
+    path: PathBuf,
+    secret: KeySecret,
+    pool: ReadPool,
+    /// `None` where the file was opened only to be read.
+    threads: Option<Threads>,
+}
+
+/// The threads behind a store that writes. When it is dropped, the file has been given up.
+#[derive(Debug)]
+struct Threads {
+    commands: Mutex<Option<mpsc::Sender<Command>>>,
+    stop_checkpoints: Mutex<Option<std::sync::mpsc::Sender<()>>>,
+    handles: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl Threads {
+    fn commands(&self) -> Option<mpsc::Sender<Command>> {
+        let commands = self.commands.lock();
+        commands
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+            .clone()
+    }
+
+    /// No further commands, no further checkpoints; what is queued is still done.
+    fn stop(&self) {
+        for_good(&self.stop_checkpoints);
+        for_good(&self.commands);
+    }
+}
+
+fn for_good<T>(slot: &Mutex<Option<T>>) {
+    *slot
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner) = None;
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        self.stop();
+        let handles = self.handles.get_mut();
+        for handle in handles
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+            .drain(..)
+        {
+            let _ = handle.join();
+        }
+    }
+}
+
+impl SqliteStore {
+    /// Sends a command to the writer and waits for its reply.
+    async fn tell<T>(
+        &self,
+        command: impl FnOnce(oneshot::Sender<Result<T, StoreError>>) -> Command,
+    ) -> Result<T, StoreError> {
+        let Some(threads) = &self.threads else {
+            return Err(StoreError::ReadOnly {
+                path: self.path.display().to_string(),
+                why: "it was opened only to be read".into(),
+            });
+        };
+        let commands = threads.commands().ok_or(StoreError::Stopped)?;
+        let (reply, answer) = oneshot::channel();
+        let sent = commands.send(command(reply)).await;
+        sent.map_err(|_| StoreError::Stopped)?;
+        answer.await.unwrap_or(Err(StoreError::Stopped))
+    }
+}
+
+#[async_trait]
+impl Store for SqliteStore {
+    fn key_secret(&self) -> KeySecret {
+        self.secret
+    }
+
+    async fn create_crawl(
+        &self,
+        spec: &CrawlSpec,
+        name: &str,
+        seeds: Vec<NewLink>,
+        rules: WriteRules,
+        now: UnixMillis,
+    ) -> Result<CrawlId, StoreError> {
+        let new = Box::new(NewCrawl {
+            spec: spec.clone(),
+            name: name.to_owned(),
+            seeds,
+            rules,
+            now,
+        });
+        self.tell(|reply| Command::Create(new, reply)).await
+    }
+
+    async fn reopen_crawl(&self, crawl: CrawlId, rules: WriteRules) -> Result<(), StoreError> {
+        self.tell(|reply| Command::Reopen(crawl, rules, reply))
+            .await
+    }
+
+    async fn set_state(
+        &self,
+        crawl: CrawlId,
+        state: CrawlState,
+        why: &str,
+        now: UnixMillis,
+    ) -> Result<(), StoreError> {
+        let why = why.to_owned();
+        self.tell(|reply| Command::SetState(crawl, state, why, now, reply))
+            .await
+    }
+
+    async fn commit(&self, batch: CommitBatch) -> Result<CommitReport, StoreError> {
+        self.tell(|reply| Command::Commit(batch, reply)).await
+    }
+
+    async fn crawls(&self) -> Result<Vec<CrawlRow>, StoreError> {
+        self.pool.ask(reader::crawls).await
+    }
+
+    async fn crawl(&self, crawl: CrawlId) -> Result<CrawlRow, StoreError> {
+        self.pool.ask(move |conn| reader::crawl(conn, crawl)).await
+    }
+
+    async fn counts(&self, crawl: CrawlId) -> Result<CrawlCounts, StoreError> {
+        let counters = move |conn: &rusqlite::Connection| Counters::load(conn, crawl);
+        Ok(self.pool.ask(counters).await?.counts())
+    }
+
+    async fn pending_hosts(
+        &self,
+        crawl: CrawlId,
+        after: HostId,
+        limit: u32,
+    ) -> Result<Vec<StoredHost>, StoreError> {
+        self.pool
+            .ask(move |conn| reader::pending_hosts(conn, crawl, after, limit))
+            .await
+    }
+
+    async fn pending(
+        &self,
+        crawl: CrawlId,
+        host: HostId,
+        limit: u32,
+    ) -> Result<Vec<PendingUrl>, StoreError> {
+        self.pool
+            .ask(move |conn| reader::pending(conn, crawl, host, limit))
+            .await
+    }
+
+    async fn ensure_host(&self, crawl: CrawlId, name: &str) -> Result<StoredHost, StoreError> {
+        let name = name.to_owned();
+        self.tell(|reply| Command::EnsureHost(crawl, name, reply))
+            .await
+    }
+
+    async fn host_by_name(&self, name: &str) -> Result<Option<StoredHost>, StoreError> {
+        let name = name.to_owned();
+        self.pool
+            .ask(move |conn| reader::host_by_name(conn, &name))
+            .await
+    }
+
+    async fn results(
+        &self,
+        crawl: CrawlId,
+        after: Sequence,
+        limit: u32,
+    ) -> Result<Vec<PageRecord>, StoreError> {
+        self.pool
+            .ask(move |conn| reader::results(conn, crawl, after, limit))
+            .await
+    }
+
+    async fn links_of(&self, page: PageId) -> Result<Vec<StoredLink>, StoreError> {
+        self.pool
+            .ask(move |conn| reader::links_of(conn, page))
+            .await
+    }
+
+    async fn standing(
+        &self,
+        crawl: CrawlId,
+        key: UrlKey,
+    ) -> Result<Option<PageStanding>, StoreError> {
+        self.pool
+            .ask(move |conn| explain::standing(conn, crawl, key))
+            .await
+    }
+
+    async fn body(&self, crawl: CrawlId, seq: Sequence) -> Result<Option<Vec<u8>>, StoreError> {
+        let folder = segment::folder(&self.path);
+        self.pool
+            .ask(move |conn| match reader::body_ref(conn, crawl, seq)? {
+                Some(reference) => Ok(segment::fetch::body(&folder, reference)?),
+                None => Ok(None),
+            })
+            .await
+    }
+
+    async fn close(&self) -> Result<(), StoreError> {
+        self.pool.close();
+        if self.threads.is_none() {
+            return Ok(());
+        }
+        let closed = self.tell(Command::Close).await;
+        if let Some(threads) = &self.threads {
+            threads.stop();
+        }
+        closed
+    }
+}

@@ -1,0 +1,166 @@
+//! A path becomes a store: lock, format, segments, threads, in this order.
+
+use std::{path::Path, sync::Mutex, thread};
+
+use rusqlite::{Connection, OpenFlags, OptionalExtension};
+use tokio::sync::mpsc;
+
+use super::{
+    BUSY_TIMEOUT, SqliteStore, Threads,
+    checkpoint::Checkpointer,
+    fault::Fault,
+    lock::Lock,
+    pool::{self, ReadPool},
+    schema,
+    writer::Writer,
+};
+use crate::{
+    contract::StoreError,
+    segment::{
+        self,
+        append::{Appender, End},
+    },
+};
+
+/// Commands that may wait for the writer; whoever brings more waits.
+const QUEUE: usize = 64;
+
+/// How a database is opened for writing.
+#[derive(Debug, Clone)]
+pub struct OpenOptions {
+    /// Begin a new database where there is none.
+    pub create: bool,
+    /// Who holds the lock, for the message another process shows. Must hold no secrets.
+    pub command: String,
+    /// The database may not grow beyond this many bytes; then it behaves as on a full disk.
+    pub max_bytes: Option<u64>,
+}
+
+impl Default for OpenOptions {
+    fn default() -> Self {
+        Self {
+            create: true,
+            command: "trawl".into(),
+            max_bytes: None,
+        }
+    }
+}
+
+impl SqliteStore {
+    /// Opens a database for writing. Blocks for as long as recovery of the last run takes.
+    pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self, StoreError> {
+        let path = path.as_ref();
+        open_writable(path, options).map_err(|fault| fault.at(path))
+    }
+
+    /// Opens a database to look at it, also while another process writes. Takes no lock.
+    pub fn open_read_only(path: impl AsRef<Path>) -> Result<Self, StoreError> {
+        let path = path.as_ref();
+        open_readable(path).map_err(|fault| fault.at(path))
+    }
+}
+
+fn open_readable(path: &Path) -> Result<SqliteStore, Fault> {
+    must_exist(path)?;
+    let conn = pool::open(path)?;
+    schema::check(&conn, path)?;
+    Ok(SqliteStore {
+        path: path.to_owned(),
+        secret: schema::key_secret(&conn, path)?,
+        pool: ReadPool::new(path),
+        threads: None,
+    })
+}
+
+fn must_exist(path: &Path) -> Result<(), StoreError> {
+    if path.exists() {
+        return Ok(());
+    }
+    Err(StoreError::Missing {
+        path: path.display().to_string(),
+    })
+}
+
+fn open_writable(path: &Path, options: &OpenOptions) -> Result<SqliteStore, Fault> {
+    if !options.create {
+        must_exist(path)?;
+    }
+    let lock = Lock::take(path, &options.command)?;
+    let mut conn = connect(path)?;
+    schema::prepare(&mut conn, path)?;
+    limit(&conn, options.max_bytes)?;
+    let secret = schema::key_secret(&conn, path)?;
+    let bodies = Appender::open(segment::folder(path), referenced(&conn)?)?;
+    let unsynced = bodies.unsynced();
+    let checkpoints = connect(path)?;
+    let (commands, queue) = mpsc::channel(QUEUE);
+    let (stop, stopped) = std::sync::mpsc::channel();
+    let checkpointer = Checkpointer {
+        path: path.to_owned(),
+        conn: checkpoints,
+        unsynced,
+        writer: commands.downgrade(),
+    };
+    let writer = Writer::new(path.to_owned(), conn, bodies, lock);
+    let handles = vec![
+        spawn("trawl-checkpoint", move || checkpointer.run(&stopped))?,
+        spawn("trawl-writer", move || writer.run(queue))?,
+    ];
+    Ok(SqliteStore {
+        path: path.to_owned(),
+        secret,
+        pool: ReadPool::new(path),
+        threads: Some(Threads {
+            commands: Mutex::new(Some(commands)),
+            stop_checkpoints: Mutex::new(Some(stop)),
+            handles: Mutex::new(handles),
+        }),
+    })
+}
+
+fn spawn(
+    name: &str,
+    work: impl FnOnce() + Send + 'static,
+) -> Result<thread::JoinHandle<()>, Fault> {
+    let handle = thread::Builder::new().name(name.into()).spawn(work);
+    handle.map_err(|error| StoreError::Database(format!("no thread: {error}")).into())
+}
+
+fn connect(path: &Path) -> Result<Connection, Fault> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let conn = Connection::open_with_flags(path, flags)?;
+    conn.busy_timeout(BUSY_TIMEOUT)?;
+    conn.set_prepared_statement_cache_capacity(64);
+    conn.execute_batch(
+        "PRAGMA page_size = 4096; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -32768;
+         PRAGMA wal_autocheckpoint = 0; PRAGMA foreign_keys = OFF; PRAGMA temp_store = MEMORY;",
+    )?;
+    Ok(conn)
+}
+
+fn limit(conn: &Connection, max_bytes: Option<u64>) -> Result<(), Fault> {
+    if let Some(bytes) = max_bytes {
+        let pages = bytes / 4096;
+        conn.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()))?;
+    }
+    Ok(())
+}
+
+/// The end of the last body that a committed row refers to.
+fn referenced(conn: &Connection) -> Result<Option<End>, Fault> {
+    let end = conn
+        .query_row(
+            "SELECT number, bytes FROM segments ORDER BY number DESC LIMIT 1",
+            [],
+            |row| {
+                Ok(End {
+                    segment: row.get(0)?,
+                    offset: row.get::<_, i64>(1)? as u64,
+                })
+            },
+        )
+        .optional()?;
+    Ok(end)
+}

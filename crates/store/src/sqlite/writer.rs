@@ -1,0 +1,198 @@
+//! The only thread that writes. It owns the connection, the lock, the memory and the end of the
+//! segment files, and does one command after the other.
+
+use std::path::PathBuf;
+
+use rusqlite::Connection;
+use rustc_hash::FxHashMap;
+use tokio::sync::{mpsc, oneshot};
+use trawl_types::{CrawlId, CrawlSpec, CrawlState, HostId, UnixMillis};
+
+use super::{
+    cache::Memory,
+    commit::{Commit, OpenCrawl},
+    fault::Fault,
+    lock::Lock,
+    reader,
+};
+use crate::{
+    contract::{
+        StoreError,
+        read::StoredHost,
+        write::{CommitBatch, CommitReport, NewLink, WriteRules},
+    },
+    segment::append::Appender,
+};
+
+type Reply<T> = oneshot::Sender<Result<T, StoreError>>;
+
+/// What the writer can be told.
+#[derive(Debug)]
+pub(crate) enum Command {
+    Create(Box<NewCrawl>, Reply<CrawlId>),
+    Reopen(CrawlId, WriteRules, Reply<()>),
+    SetState(CrawlId, CrawlState, String, UnixMillis, Reply<()>),
+    Commit(CommitBatch, Reply<CommitReport>),
+    EnsureHost(CrawlId, String, Reply<StoredHost>),
+    /// The write-ahead log has grown too long: start it anew.
+    TruncateLog,
+    Close(Reply<()>),
+}
+
+#[derive(Debug)]
+pub(crate) struct NewCrawl {
+    pub(crate) spec: CrawlSpec,
+    pub(crate) name: String,
+    pub(crate) seeds: Vec<NewLink>,
+    pub(crate) rules: WriteRules,
+    pub(crate) now: UnixMillis,
+}
+
+#[derive(Debug)]
+pub(crate) struct Writer {
+    pub(crate) path: PathBuf,
+    pub(crate) conn: Connection,
+    pub(crate) open: FxHashMap<CrawlId, OpenCrawl>,
+    pub(crate) memory: Memory,
+    pub(crate) bodies: Appender,
+    // Dropped last: the file is given up when nothing writes to it any more.
+    pub(crate) _lock: Lock,
+}
+
+impl Writer {
+    pub(crate) fn new(path: PathBuf, conn: Connection, bodies: Appender, lock: Lock) -> Self {
+        Self {
+            path,
+            conn,
+            open: FxHashMap::default(),
+            memory: Memory::new(),
+            bodies,
+            _lock: lock,
+        }
+    }
+
+    /// Works until it is closed or nobody is left to tell it anything. A reply that nobody waits
+    /// for is no failure: the work is done all the same.
+    pub(crate) fn run(mut self, mut commands: mpsc::Receiver<Command>) {
+        while let Some(command) = commands.blocking_recv() {
+            match command {
+                Command::Create(new, reply) => {
+                    let done = self.create_crawl(*new);
+                    let _ = reply.send(done.map_err(|fault| fault.at(&self.path)));
+                }
+                Command::Reopen(crawl, rules, reply) => {
+                    let done = self.reopen_crawl(crawl, rules);
+                    let _ = reply.send(done.map_err(|fault| fault.at(&self.path)));
+                }
+                Command::SetState(crawl, state, why, now, reply) => {
+                    let done = self.set_state(crawl, state, &why, now);
+                    let _ = reply.send(done.map_err(|fault| fault.at(&self.path)));
+                }
+                Command::Commit(batch, reply) => {
+                    let done = self.commit(batch);
+                    let _ = reply.send(done.map_err(|fault| fault.at(&self.path)));
+                }
+                Command::EnsureHost(crawl, name, reply) => {
+                    let done = self.ensure_host(crawl, &name);
+                    let _ = reply.send(done.map_err(|fault| fault.at(&self.path)));
+                }
+                Command::TruncateLog => self.truncate_log(),
+                Command::Close(reply) => {
+                    // Whoever is still queued behind this is told that the store has stopped.
+                    drop(commands);
+                    let path = self.path.clone();
+                    let done = self.close().map_err(|fault| fault.at(&path));
+                    let _ = reply.send(done);
+                    return;
+                }
+            }
+        }
+        if let Err(fault) = self.close() {
+            tracing::warn!(?fault, "the database was left without a last checkpoint");
+        }
+    }
+
+    fn commit(&mut self, batch: CommitBatch) -> Result<CommitReport, Fault> {
+        let (crawl, now) = (batch.crawl, batch.now);
+        self.transaction(crawl, now, |commit| commit.run(batch))
+    }
+
+    fn ensure_host(&self, crawl: CrawlId, name: &str) -> Result<StoredHost, Fault> {
+        self.conn
+            .prepare_cached("INSERT INTO hosts (name) VALUES (?1) ON CONFLICT DO NOTHING")?
+            .execute([name])?;
+        let id = self
+            .conn
+            .prepare_cached("SELECT id FROM hosts WHERE name = ?1")?
+            .query_row([name], |row| row.get(0).map(HostId))?;
+        reader::host(&self.conn, crawl, id)?.ok_or_else(|| StoreError::Stopped.into())
+    }
+
+    /// One transaction on an open crawl. If it fails, everything is as it was before.
+    pub(super) fn transaction(
+        &mut self,
+        crawl: CrawlId,
+        now: UnixMillis,
+        work: impl FnOnce(Commit<'_>) -> Result<CommitReport, Fault>,
+    ) -> Result<CommitReport, Fault> {
+        let Some(open) = self.open.get_mut(&crawl) else {
+            return Err(StoreError::NoCrawl(crawl).into());
+        };
+        let counters = open.counters;
+        let end = self.bodies.end();
+        let done = begin(&self.conn).and_then(|()| {
+            let (memory, bodies) = (&mut self.memory, &mut self.bodies);
+            let report = work(Commit::new(&self.conn, crawl, now, open, memory, bodies)?)?;
+            self.conn.prepare_cached("COMMIT")?.execute([])?;
+            Ok(report)
+        });
+        if done.is_err() {
+            open.counters = counters;
+            self.memory.clear();
+            roll_back(&self.conn);
+            if let Err(error) = self.bodies.rewind(end) {
+                tracing::warn!(%error, "bodies of a failed commit could not be cut off");
+            }
+        }
+        done
+    }
+
+    /// Most of the log has been written back by the checkpointer; what is left is short. Readers
+    /// of other processes are not waited for.
+    fn truncate_log(&mut self) {
+        let patience = std::time::Duration::from_millis(50);
+        let _ = self.conn.busy_timeout(patience);
+        if let Err(error) = self.bodies.unsynced().sync() {
+            tracing::warn!(%error, "bodies could not be made durable");
+        }
+        let done = self
+            .conn
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        if let Err(error) = done {
+            tracing::debug!(%error, "the write-ahead log was not truncated");
+        }
+        let _ = self.conn.busy_timeout(super::BUSY_TIMEOUT);
+    }
+
+    fn close(self) -> Result<(), Fault> {
+        self.bodies.unsynced().sync()?;
+        self.conn
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        self.conn.close().map_err(|(_, error)| error)?;
+        Ok(())
+    }
+}
+
+pub(super) fn begin(conn: &Connection) -> Result<(), Fault> {
+    conn.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+    Ok(())
+}
+
+pub(super) fn roll_back(conn: &Connection) {
+    // SQLite has rolled back by itself after some errors, a full disk among them.
+    if !conn.is_autocommit()
+        && let Err(error) = conn.execute_batch("ROLLBACK")
+    {
+        tracing::warn!(%error, "a failed transaction was not rolled back");
+    }
+}
