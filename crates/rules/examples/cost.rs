@@ -12,6 +12,8 @@ use trawl_types::{
 };
 use url::Url;
 
+type MakeHref = fn(u32) -> String;
+
 const SECRET: KeySecret = KeySecret([7; 16]);
 
 /// Prints the best time per call out of several rounds.
@@ -45,7 +47,7 @@ fn main() {
 
 fn joins(base: &Url) {
     let normaliser = Normaliser::new(&NormaliseSpec::default(), SECRET);
-    let kinds: [(&str, fn(u32) -> String); 6] = [
+    let kinds: [(&str, MakeHref); 6] = [
         ("/section/page-N.html", |n| {
             format!("/section/page-{n}.html")
         }),

@@ -2,7 +2,7 @@
 //! requested. Applying it twice changes nothing: several small decisions below exist for that.
 
 use trawl_types::spec::NormaliseSpec;
-use url::Url;
+use url::{Position, Url};
 
 use super::tracking::TrackingNames;
 use crate::encoding::normal_escapes;
@@ -56,9 +56,9 @@ impl IdentityRules {
         text.push_str("://");
         let host_start = text.len();
         text.push_str(self.host(url.host_str().unwrap_or_default()));
-        if let Some(port) = self.port(url) {
+        if self.has_port(url) {
             text.push(':');
-            text.push_str(&port.to_string());
+            text.push_str(&url[Position::BeforePort..Position::AfterPort]);
         }
         let host_end = text.len();
         self.push_path(&mut text, url.path());
@@ -85,9 +85,12 @@ impl IdentityRules {
     }
 
     /// Both default ports count as none where the scheme is ignored, as they do for politeness.
-    fn port(&self, url: &Url) -> Option<u16> {
-        url.port()
-            .filter(|port| !(self.ignore_scheme && matches!(port, 80 | 443)))
+    fn has_port(&self, url: &Url) -> bool {
+        match url.port() {
+            None => false,
+            Some(80 | 443) => !self.ignore_scheme,
+            Some(_) => true,
+        }
     }
 
     fn push_path(&self, text: &mut String, path: &str) {

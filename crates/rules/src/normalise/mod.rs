@@ -6,7 +6,7 @@ mod tracking;
 mod typed;
 
 use trawl_types::{CrawlUrl, KeySecret, Reason, ReasonCode, Scheme, spec::NormaliseSpec};
-use url::Url;
+use url::{Position, Url};
 
 use identity::IdentityRules;
 
@@ -40,7 +40,10 @@ impl Normaliser {
 
     /// A link as it stands on the page `base`.
     pub fn join(&self, base: &Url, href: &str) -> Result<CrawlUrl, Reason> {
-        let url = base.join(href).map_err(|e| invalid(href, &e.to_string()))?;
+        let shorter = same_origin_path(base, href).unwrap_or(href);
+        let url = base
+            .join(shorter)
+            .map_err(|e| invalid(href, &e.to_string()))?;
         self.url(url)
     }
 
@@ -75,6 +78,16 @@ impl Normaliser {
     /// The normalised text that stands for the page, for explanations and tests.
     pub fn identity(&self, url: &Url) -> String {
         self.rules.identity(url).into_text()
+    }
+}
+
+/// The path of a link that spells out the origin of its own page, which need not be parsed again:
+/// a third of the time. Not where the path begins as an origin could (`//`, also with a tab in it).
+fn same_origin_path<'a>(base: &Url, href: &'a str) -> Option<&'a str> {
+    let path = href.strip_prefix(&base[..Position::BeforePath])?;
+    match path.as_bytes() {
+        [b'/'] | [b'/', b'!'..=b'.' | b'0'..=b'[' | b']'..=b'~', ..] => Some(path),
+        _ => None,
     }
 }
 

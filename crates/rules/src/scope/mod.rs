@@ -103,14 +103,16 @@ impl Scope {
 
     fn check_shape(&self, url: &CrawlUrl) -> Result<(), Reason> {
         let path = url.address().path();
-        if let Some(limit) = self.max_path_segments {
+        // A path has at most as many segments as slashes, and counting those is quick.
+        let slashes = memchr::memchr_iter(b'/', path.as_bytes()).count();
+        if let Some(limit) = self.max_path_segments.filter(|limit| slashes > *limit) {
             let segments = repeats::segments(path).count();
             if segments > limit {
                 let detail = format!("{segments} segments, limit {limit}");
                 return Err(Reason::new(ReasonCode::PathTooDeep, detail));
             }
         }
-        if let Some(limit) = self.max_segment_repeats
+        if let Some(limit) = self.max_segment_repeats.filter(|limit| slashes > *limit)
             && let Some(what) = repeats::find(path, limit)
         {
             return Err(Reason::new(ReasonCode::RepeatedSegments, what));

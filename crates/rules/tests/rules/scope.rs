@@ -243,8 +243,11 @@ fn nofollow_is_followed_unless_the_spec_honours_it() {
 #[test]
 fn shapes_of_endless_spaces_are_refused() {
     let guarded = scope(&["https://e.test/"], ScopeSpec::default());
-    let deep: String = (0..33).map(|n| format!("/{n}")).collect();
-    let fine: String = (0..32).map(|n| format!("/{n}")).collect();
+    let path = |segments: u32| {
+        let names: Vec<String> = (0..segments).map(|n| n.to_string()).collect();
+        format!("/{}", names.join("/"))
+    };
+    let (deep, fine) = (path(33), path(32));
     let long = format!("/{}", "a".repeat(2048));
     let open = scope(
         &["https://e.test/"],
