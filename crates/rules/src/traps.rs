@@ -14,8 +14,10 @@ use trawl_types::{CrawlUrl, HostKey, KeySecret, Reason, ReasonCode, spec::TrapSp
 
 /// Directories, and paths with queries, remembered of one host: about 6 MB each at most.
 const HOST_ENTRIES: usize = 250_000;
-/// Of all hosts together: about 24 MB.
+/// Of all hosts together: about 40 MB.
 const TOTAL_ENTRIES: usize = 1_000_000;
+/// What a host costs besides, in entries, so that many hosts of one page are bounded as well.
+const HOST_COST: usize = 16;
 
 /// Watches the new URLs of all hosts.
 #[derive(Debug)]
@@ -61,10 +63,10 @@ impl TrapGuard {
             return Ok(());
         }
         self.admissions += 1;
-        let counts = match self.hosts.get_mut(url.host()) {
-            Some(counts) => counts,
-            None => self.hosts.entry(url.host().clone()).or_default(),
-        };
+        if !self.hosts.contains_key(url.host()) {
+            self.entries += HOST_COST;
+        }
+        let counts = self.hosts.entry(url.host().clone()).or_default();
         counts.last_seen = self.admissions;
         let before = counts.len();
         let mut verdict = Ok(());
@@ -84,11 +86,11 @@ impl TrapGuard {
     /// Drops what is known of a host.
     pub fn forget(&mut self, host: &HostKey) {
         if let Some(counts) = self.hosts.remove(host) {
-            self.entries -= counts.len();
+            self.entries -= counts.len() + HOST_COST;
         }
     }
 
-    /// How many directories and paths are remembered, of all hosts together.
+    /// The room taken by all hosts together: directories, paths, and a little for each host.
     pub fn entries(&self) -> usize {
         self.entries
     }

@@ -20,6 +20,8 @@ pub use status::{RobotsFromStatus, robots_for_status, robots_unreachable};
 
 /// Bytes of a robots.txt that are read.
 pub const MAX_ROBOTS_BYTES: usize = 500 * 1024;
+/// Sitemap lines that are kept.
+const MAX_SITEMAPS: usize = 1000;
 /// A longer Crawl-delay is cut to this; politeness may cut further.
 const MAX_CRAWL_DELAY: Duration = Duration::from_hours(24);
 
@@ -76,7 +78,9 @@ impl RobotsRules {
                 continue;
             }
             if let Directive::Sitemap(url) = directive {
-                sitemaps.push(String::from_utf8_lossy(url).into_owned());
+                if sitemaps.len() < MAX_SITEMAPS {
+                    sitemaps.push(String::from_utf8_lossy(url).into_owned());
+                }
                 continue;
             }
             agents_end = true;

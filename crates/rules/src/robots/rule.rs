@@ -1,6 +1,8 @@
 //! One Allow or Disallow line. Matching is linear: the pieces between wildcards are found from
 //! left to right, each at its first place, which is right because a wildcard may take anything.
 
+use std::cmp::Reverse;
+
 use memchr::memmem;
 
 use super::{RobotsVerdict, path::push_literal};
@@ -8,72 +10,72 @@ use super::{RobotsVerdict, path::push_literal};
 /// Most of a rule's text that is kept to be shown.
 const SHOWN_BYTES: usize = 200;
 
+/// Kept small: a hostile file holds tens of thousands.
 #[derive(Debug, Clone)]
 pub(super) struct Rule {
     allow: bool,
-    line: u32,
-    /// Octets of the pattern, by which the most specific rule is chosen.
-    weight: u32,
-    /// What the path must begin with.
-    prefix: Box<[u8]>,
-    /// What must follow, in this order, with anything in between.
-    pieces: Box<[Box<[u8]>]>,
-    /// The last piece (or the prefix, if there is none) must end the path.
+    /// The last piece must end the path.
     anchored: bool,
-    source: Box<[u8]>,
+    line: u32,
+    /// In the spelling paths are compared in, where a `*` can only be a wildcard; without `$`.
+    pattern: Box<[u8]>,
+    /// As it stands in the file, where that differs.
+    source: Option<Box<[u8]>>,
 }
 
 impl Rule {
     /// `None` for a pattern that matches nothing: an empty one, or one that begins with neither
     /// `/` nor `*`.
-    pub(super) fn new(allow: bool, pattern: &[u8], line: u32) -> Option<Self> {
-        if !matches!(pattern.first(), Some(b'/' | b'*')) {
+    pub(super) fn new(allow: bool, written: &[u8], line: u32) -> Option<Self> {
+        if !matches!(written.first(), Some(b'/' | b'*')) {
             return None;
         }
-        let (body, anchored) = match pattern.strip_suffix(b"$") {
+        let (body, anchored) = match written.strip_suffix(b"$") {
             Some(body) => (body, true),
-            None => (pattern, false),
+            None => (written, false),
         };
-        let mut pieces = literals(body);
-        let stars = pieces.len() - 1;
-        let octets = pieces.iter().map(Vec::len).sum::<usize>() + stars + usize::from(anchored);
-        let prefix = pieces.remove(0).into_boxed_slice();
-        // `a*$` ends anywhere, and empty pieces between stars ask for nothing.
-        let anchored = anchored && pieces.last().is_none_or(|last| !last.is_empty());
-        pieces.retain(|piece| !piece.is_empty());
+        let pattern = comparable(body).into_boxed_slice();
+        let source =
+            (*pattern != *written).then(|| written[..written.len().min(SHOWN_BYTES)].into());
         Some(Self {
             allow,
-            line,
-            weight: u32::try_from(octets).unwrap_or(u32::MAX),
-            prefix,
-            pieces: pieces.into_iter().map(Vec::into_boxed_slice).collect(),
             anchored,
-            source: pattern[..pattern.len().min(SHOWN_BYTES)].into(),
+            line,
+            pattern,
+            source,
         })
     }
 
-    /// Sorts rules so that the first that matches decides.
-    pub(super) fn precedence(&self) -> (std::cmp::Reverse<u32>, bool, u32) {
-        (std::cmp::Reverse(self.weight), !self.allow, self.line)
+    /// Sorts rules so that the first that matches decides: the one with most octets, then allow.
+    pub(super) fn precedence(&self) -> (Reverse<usize>, bool, u32) {
+        let octets = self.pattern.len() + usize::from(self.anchored);
+        (Reverse(octets), !self.allow, self.line)
     }
 
     pub(super) fn matches(&self, path: &[u8]) -> bool {
-        let Some(mut rest) = path.strip_prefix(&*self.prefix) else {
-            return false;
+        let Some(star) = memchr::memchr(b'*', &self.pattern) else {
+            return path.starts_with(&self.pattern)
+                && (!self.anchored || path.len() == self.pattern.len());
         };
-        let Some((last, middle)) = self.pieces.split_last() else {
-            return !self.anchored || rest.is_empty();
-        };
-        for piece in middle {
+        let (prefix, pieces) = (&self.pattern[..star], &self.pattern[star + 1..]);
+        path.strip_prefix(prefix)
+            .is_some_and(|rest| self.matches_pieces(pieces, rest))
+    }
+
+    /// `pieces` is what follows the first star, `rest` what follows the prefix.
+    fn matches_pieces(&self, mut pieces: &[u8], mut rest: &[u8]) -> bool {
+        while let Some(star) = memchr::memchr(b'*', pieces) {
+            let piece = &pieces[..star];
             match find(rest, piece) {
                 Some(at) => rest = &rest[at + piece.len()..],
                 None => return false,
             }
+            pieces = &pieces[star + 1..];
         }
         if self.anchored {
-            rest.ends_with(last)
+            rest.ends_with(pieces)
         } else {
-            find(rest, last).is_some()
+            find(rest, pieces).is_some()
         }
     }
 
@@ -83,28 +85,31 @@ impl Rule {
                 line: Some(self.line),
             };
         }
+        let source = self.source.as_deref().unwrap_or(&self.pattern);
+        let shown = &source[..source.len().min(SHOWN_BYTES)];
         RobotsVerdict::Disallowed {
             line: self.line,
-            rule: format!("Disallow: {}", String::from_utf8_lossy(&self.source)),
+            rule: format!("Disallow: {}", String::from_utf8_lossy(shown)),
         }
     }
 }
 
 fn find(text: &[u8], piece: &[u8]) -> Option<usize> {
     match piece {
+        [] => Some(0),
         [byte] => memchr::memchr(*byte, text),
         _ => memmem::find(text, piece),
     }
 }
 
-/// The texts between the stars of a pattern, in the spelling paths are compared in.
-fn literals(body: &[u8]) -> Vec<Vec<u8>> {
+fn comparable(body: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(body.len());
     let mut in_query = false;
-    body.split(|byte| *byte == b'*')
-        .map(|piece| {
-            let mut out = Vec::with_capacity(piece.len());
-            in_query = push_literal(&mut out, piece, in_query);
-            out
-        })
-        .collect()
+    for (index, piece) in body.split(|byte| *byte == b'*').enumerate() {
+        if index > 0 {
+            out.push(b'*');
+        }
+        in_query = push_literal(&mut out, piece, in_query);
+    }
+    out
 }
