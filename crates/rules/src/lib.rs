@@ -28,7 +28,10 @@ pub use address::{AddressGuard, AddressRefusal};
 pub use classify::{DomainClass, DomainLists};
 pub use normalise::Normaliser;
 pub use pattern::{HostPattern, HostSet, PatternError, UrlPattern};
-pub use robots::{RobotsFromStatus, RobotsRules, RobotsVerdict, robots_for_status};
+pub use robots::{
+    MAX_ROBOTS_BYTES, RobotsFromStatus, RobotsRules, RobotsVerdict, robots_for_status,
+    robots_unreachable,
+};
 pub use scope::Scope;
 pub use score::Scorer;
 pub use site::site_of;

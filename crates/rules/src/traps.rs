@@ -1,8 +1,8 @@
 //! Counts that betray an endless URL space: query strings of one path, directories below one
 //! prefix. Leaf pages are never counted: a site may have as many as it likes.
 //!
-//! Memory is bounded. Of each host at most [`HOST_ENTRIES`] directories and as many paths with
-//! queries are remembered, of all together [`TOTAL_ENTRIES`]; beyond that the hosts that were quiet
+//! Memory is bounded. Of each host at most 250,000 directories and as many paths with
+//! queries are remembered, of all together a million; beyond that the hosts that were quiet
 //! for longest are forgotten, and begin anew. A guard that has forgotten errs on the side of
 //! crawling: budgets per host are the hard limit. Counts live as long as the process.
 
