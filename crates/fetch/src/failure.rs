@@ -15,7 +15,7 @@ pub(crate) fn before_answer(error: &(dyn Error + 'static)) -> End {
         }
         if let Some(hyper) = cause.downcast_ref::<hyper::Error>() {
             if hyper.is_parse_too_large() {
-                return End::new(OutcomeKind::ProtocolError, "the headers are too large");
+                return headers_too_large();
             }
             if hyper.is_parse() {
                 return End::new(OutcomeKind::ProtocolError, format!("not HTTP: {hyper}"));
@@ -50,6 +50,10 @@ pub(crate) fn in_body(error: &(dyn Error + 'static), announced: bool) -> End {
         }
     }
     End::new(OutcomeKind::ProtocolError, deepest(error))
+}
+
+pub(crate) fn headers_too_large() -> End {
+    End::new(OutcomeKind::ProtocolError, "the headers are too large")
 }
 
 fn of_io(error: &io::Error, broke: &str) -> End {

@@ -11,7 +11,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::StatusCode;
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use http_body_util::Empty;
 use hyper_util::{
     client::legacy::{Client, connect::capture_connection},
@@ -128,6 +128,10 @@ impl Parts {
                 "the proxy wants other credentials (407)",
             ));
         }
+        // The client's own limit is one of its buffer, which may hold more than it promises.
+        if header_bytes(&parts.headers) > MAX_HEADER_BYTES as usize {
+            return Err(failure::headers_too_large());
+        }
         if let Some(jar) = &self.jar {
             jar.store(&request.url, &parts.headers);
         }
@@ -161,6 +165,11 @@ impl Parts {
             None => self.caps,
         }
     }
+}
+
+fn header_bytes(headers: &HeaderMap) -> usize {
+    let size = |(name, value): (&HeaderName, &HeaderValue)| name.as_str().len() + value.len();
+    headers.iter().map(size).sum()
 }
 
 /// The pooled client, lenient where browsers are. Requests that a dying connection took no byte

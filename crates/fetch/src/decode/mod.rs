@@ -56,7 +56,6 @@ pub(crate) struct BodyReader {
     sink: Sink,
     pipeline: Option<Pipeline>,
     wire: u64,
-    corrupt: bool,
 }
 
 impl BodyReader {
@@ -74,41 +73,47 @@ impl BodyReader {
             sink: Sink::new(caps, length_hint.unwrap_or(0)),
             pipeline,
             wire: 0,
-            corrupt: false,
         })
     }
 
     pub(crate) fn push(&mut self, chunk: &[u8]) -> Result<Push, End> {
         self.wire += chunk.len() as u64;
-        let Some(pipeline) = &mut self.pipeline else {
-            return settle(self.sink.accept(chunk));
+        let taken = match &mut self.pipeline {
+            None => self.sink.accept(chunk),
+            Some(_) if self.wire > self.sink.caps().wire() => self.sink.overflow(),
+            Some(pipeline) => pipeline.push(chunk, &mut self.sink),
         };
-        if self.wire > self.sink.caps().wire() {
-            return settle(self.sink.overflow());
-        }
-        match pipeline.push(chunk, &mut self.sink) {
-            Err(Stop::Corrupt) => {
-                self.corrupt = true;
-                Ok(Push::Enough)
-            }
-            other => settle(other),
+        match taken {
+            Ok(()) => Ok(Push::More),
+            Err(Stop::Full) => Ok(Push::Enough),
+            Err(Stop::TooLarge) => Err(End::new(
+                OutcomeKind::BodyTooLarge,
+                "the body is larger than the limit",
+            )),
+            Err(Stop::Bomb) => Err(End::new(
+                OutcomeKind::DecompressionBomb,
+                "the body grows beyond the allowed ratio when decompressed",
+            )),
+            Err(Stop::Corrupt) => Err(End::new(
+                OutcomeKind::BadEncoding,
+                "the compressed body is corrupt",
+            )),
         }
     }
 
-    /// Ends the body. A stream that broke off or broke down keeps what it gave, marked as cut;
-    /// one that gave nothing is an end of its own.
+    /// Ends the body. A compressed stream that broke off keeps what it gave, marked as cut, as a
+    /// browser would show it; one that gave nothing is an end of its own.
     pub(crate) fn finish(self) -> Result<Body, End> {
         let complete = match &self.pipeline {
-            Some(pipeline) => !self.corrupt && (self.wire == 0 || pipeline.is_complete()),
+            Some(pipeline) => self.wire == 0 || pipeline.is_complete(),
             None => true,
         };
         let truncated = self.sink.is_full() || !complete;
         let bytes = self.sink.into_bytes();
         if !complete && bytes.is_empty() {
-            let what = if self.corrupt { "corrupt" } else { "cut off" };
             return Err(End::new(
                 OutcomeKind::BadEncoding,
-                format!("the compressed body is {what}"),
+                "the compressed body breaks off before it gives anything",
             ));
         }
         Ok(Body {
@@ -127,23 +132,6 @@ pub struct Body {
     pub truncated: bool,
     /// Bytes that arrived, before decompression and without transfer framing.
     pub wire_bytes: u64,
-}
-
-fn settle(result: Result<(), Stop>) -> Result<Push, End> {
-    let (kind, detail) = match result {
-        Ok(()) => return Ok(Push::More),
-        Err(Stop::Full) => return Ok(Push::Enough),
-        Err(Stop::TooLarge) => (
-            OutcomeKind::BodyTooLarge,
-            "the body is larger than the limit",
-        ),
-        Err(Stop::Bomb) => (
-            OutcomeKind::DecompressionBomb,
-            "the body grows beyond the allowed ratio when decompressed",
-        ),
-        Err(Stop::Corrupt) => (OutcomeKind::BadEncoding, "the compressed body is corrupt"),
-    };
-    Err(End::new(kind, detail))
 }
 
 #[cfg(test)]
