@@ -1,2 +1,70 @@
-//! The trawl command.
-fn main() {}
+//! The `trawl` command: what was typed becomes a spec, and the only place that picks adapters.
+//!
+//! * `args`: what may be typed
+//! * `units`: durations and sizes as people write them
+//! * `spec`: typed arguments to a crawl's spec
+//! * `commands`: one file for each command
+//! * `output`: results as NDJSON, JSON, CSV or URLs
+//! * `display`: progress and summaries on the terminal
+//! * `exit`: what the process says to scripts
+
+mod args;
+mod commands;
+mod display;
+mod exit;
+mod output;
+mod spec;
+mod units;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Cli, Command};
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    start_logging(cli.verbose);
+    let runtime = match tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+    {
+        Ok(runtime) => runtime,
+        Err(error) => return exit::report(&anyhow::Error::new(error)),
+    };
+    let result = runtime.block_on(run(cli));
+    // Do not wait for look-ups that nobody needs any more.
+    runtime.shutdown_background();
+    match result {
+        Ok(code) => code,
+        Err(error) => exit::report(&error),
+    }
+}
+
+async fn run(cli: Cli) -> anyhow::Result<ExitCode> {
+    match cli.command {
+        Command::Crawl(args) => Box::pin(commands::crawl::run(*args)).await,
+        Command::Resume(args) => Box::pin(commands::resume::run(args)).await,
+        Command::Status(args) => commands::status::run(&args).await,
+        Command::Explain(args) => commands::explain::run(&args).await,
+        Command::Export(args) => commands::export::run(&args).await,
+        Command::Demo(args) => Box::pin(commands::demo::run(args)).await,
+    }
+}
+
+/// Log lines go to standard error; `TRAWL_LOG` takes a filter such as `trawl_engine=debug`.
+fn start_logging(verbose: u8) {
+    let default = match verbose {
+        0 => "warn",
+        1 => "info",
+        2 => "debug",
+        _ => "trace",
+    };
+    let filter = tracing_subscriber::EnvFilter::try_from_env("TRAWL_LOG")
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(default));
+    let _ = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_target(false)
+        .try_init();
+}

@@ -1,1 +1,31 @@
-//! The one pipeline: a crawl's life from seed to stored page.
+//! The one pipeline: a crawl's life from its seeds to its stored pages.
+//!
+//! A URL goes: seed or link, through [`plan`](CrawlPlan) (normalise, scope, score) into a commit;
+//! from the commit to the frontier; from the frontier as a lease to a `visit`; from the visit as a
+//! settlement into the next commit. One dispatcher owns the truth; visits own nothing but their
+//! lease. Modules in that order:
+//!
+//! * `clock`: wall time and the frontier's time, one reading
+//! * `plan`: a spec compiled into rules, and what they say of a URL
+//! * `task`: what a lease carries
+//! * `visit`: one lease to one settlement
+//! * `commit`: settlements to transactions, batched
+//! * `dispatch`: the loop that owns frontier, budgets and the ends of crawls
+//! * `progress`: a crawl in numbers while it runs
+//! * `engine`: starting, resuming, pausing, cancelling
+//! * `explain`: why a URL was or was not crawled, or what would happen to it
+
+mod clock;
+mod commit;
+mod dispatch;
+mod engine;
+mod explain;
+mod plan;
+mod progress;
+mod task;
+mod visit;
+
+pub use engine::{CrawlHandle, Engine, EngineError, EngineOptions};
+pub use explain::{Explanation, RobotsSays, explain};
+pub use plan::CrawlPlan;
+pub use progress::{CrawlEnd, Progress};

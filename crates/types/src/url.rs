@@ -7,7 +7,7 @@ use std::{fmt, hash::Hasher, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 use siphasher::sip::SipHasher13;
-use url::Url;
+use url::{Position, Url};
 
 /// The secret under which URL keys are hashed, one per store, so that no site can aim for collisions.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -74,12 +74,17 @@ impl Scheme {
 pub struct HostKey(Arc<str>);
 
 impl HostKey {
-    /// The politeness host of an address; `None` for a URL without a host.
+    /// The politeness host of an address; `None` for a URL without a host. A trailing dot of the
+    /// name is dropped: it would be a second queue for the same server.
     pub fn of(url: &Url) -> Option<Self> {
         let host = url.host_str()?;
+        let name = host.strip_suffix('.').unwrap_or(host);
         Some(match url.port() {
-            None | Some(80 | 443) => Self(host.into()),
-            Some(port) => Self(format!("{host}:{port}").into()),
+            None | Some(80 | 443) => Self(name.into()),
+            Some(_) if name.len() == host.len() => {
+                Self(url[Position::BeforeHost..Position::AfterPort].into())
+            }
+            Some(port) => Self(format!("{name}:{port}").into()),
         })
     }
 
@@ -175,6 +180,8 @@ mod tests {
         assert_eq!(host("http://a.test/x"), host("https://a.test/"));
         assert_eq!(host("http://a.test:443/"), host("https://a.test/"));
         assert_eq!(host("http://a.test:8080/").as_str(), "a.test:8080");
+        assert_eq!(host("http://a.test.:8080/").as_str(), "a.test:8080");
+        assert_eq!(host("http://a.test./"), host("http://a.test/"));
     }
 
     #[test]

@@ -30,6 +30,26 @@ pub struct MetaRobots {
     pub other: Vec<String>,
 }
 
+/// The directives as a list, in a fixed order.
+impl std::fmt::Display for MetaRobots {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let flags = [
+            (self.none, "none"),
+            (self.noindex && !self.none, "noindex"),
+            (self.nofollow && !self.none, "nofollow"),
+            (self.noarchive, "noarchive"),
+            (self.nosnippet, "nosnippet"),
+            (self.noimageindex, "noimageindex"),
+            (self.notranslate, "notranslate"),
+            (self.noai, "noai"),
+            (self.noimageai, "noimageai"),
+        ];
+        let set = flags.iter().filter(|(set, _)| *set).map(|(_, name)| *name);
+        let words: Vec<&str> = set.chain(self.other.iter().map(String::as_str)).collect();
+        f.write_str(&words.join(", "))
+    }
+}
+
 impl MetaRobots {
     /// Adds the directives of a comma-separated list.
     pub fn add(&mut self, directives: &str) {

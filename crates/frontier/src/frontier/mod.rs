@@ -160,6 +160,12 @@ impl<T> Frontier<T> {
             .is_some_and(|host| host.lane(crawl).is_some())
     }
 
+    /// True if nothing more of this host is asked for in this crawl.
+    pub fn is_closed(&mut self, crawl: CrawlId, host: HostId) -> bool {
+        let lane = self.hosts.get_mut(&host).and_then(|host| host.lane(crawl));
+        lane.is_some_and(|lane| lane.closed.is_some())
+    }
+
     /// Offers a URL that is committed to the store.
     pub fn offer(&mut self, crawl: CrawlId, host: HostId, item: Queued<T>, now: Moment) -> Offered {
         let Some(lane) = self.hosts.get_mut(&host).and_then(|host| host.lane(crawl)) else {

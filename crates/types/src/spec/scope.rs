@@ -105,7 +105,7 @@ impl Default for TrapSpec {
             max_path_segments: Some(32),
             max_query_variants: Some(5_000),
             max_path_values: Some(20_000),
-            max_years_from_now: Some(30),
+            max_years_from_now: Some(60),
         }
     }
 }

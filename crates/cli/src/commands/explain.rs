@@ -1,0 +1,149 @@
+//! `trawl explain`: why a URL was or was not crawled, or what would happen to it.
+
+use std::{io::Write, process::ExitCode};
+
+use serde_json::json;
+use trawl_engine::{CrawlPlan, Explanation, RobotsSays, explain};
+use trawl_store::contract::read::CrawlRow;
+use trawl_types::{CrawlState, PageState, record::PageStanding};
+
+use super::{open_to_read, pick};
+use crate::{args::ExplainArgs, display};
+
+pub(crate) async fn run(args: &ExplainArgs) -> anyhow::Result<ExitCode> {
+    let store = open_to_read(&args.database.database)?;
+    let row = pick(store.as_ref(), args.crawl).await?;
+    let plan = CrawlPlan::compile(row.spec.clone(), store.key_secret(), display::this_year())?;
+    let found = explain(store.as_ref(), &plan, row.id, &args.url).await?;
+    let mut out = std::io::stdout().lock();
+    if args.json {
+        writeln!(out, "{}", as_json(&row, &found))?;
+    } else {
+        for line in lines(&row, &args.url, &found) {
+            writeln!(out, "{}", display::printable(&line))?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn lines(row: &CrawlRow, text: &str, found: &Explanation) -> Vec<String> {
+    let mut lines = vec![found.address.clone().unwrap_or_else(|| text.to_owned())];
+    match &found.standing {
+        Some(standing) => lines.extend(seen_lines(row, standing)),
+        None => lines.extend(unseen_lines(row, found)),
+    }
+    if let Some(identity) = found
+        .identity
+        .as_ref()
+        .filter(|id| found.address.as_ref() != Some(id))
+    {
+        lines.push(format!("  compared as  {identity}"));
+    }
+    lines.push(format!("  robots.txt   {}", robots_text(&found.robots)));
+    lines
+}
+
+fn seen_lines(row: &CrawlRow, standing: &PageStanding) -> Vec<String> {
+    let mut lines = Vec::new();
+    match (standing.state, &standing.record) {
+        (PageState::Done, Some(record)) => {
+            let status = record
+                .status_code
+                .map(|code| format!(" {code}"))
+                .unwrap_or_default();
+            lines.push(format!(
+                "  crawled      {} in crawl {}: {}{status}",
+                display::time(record.crawled_at),
+                row.id,
+                record.outcome.as_str(),
+            ));
+            lines.extend(
+                record
+                    .error
+                    .iter()
+                    .map(|error| format!("  error        {error}")),
+            );
+            lines.extend(
+                record
+                    .redirect_to
+                    .iter()
+                    .map(|to| format!("  redirects to {to}")),
+            );
+            lines.extend(
+                record
+                    .title
+                    .iter()
+                    .map(|title| format!("  title        {title}")),
+            );
+        }
+        (PageState::Refused, _) => {
+            let why = standing
+                .reason
+                .as_ref()
+                .map(ToString::to_string)
+                .unwrap_or_default();
+            lines.push(format!("  not crawled  {why}"));
+        }
+        _ => lines.push(format!("  not crawled  {}", waiting_text(row, standing))),
+    }
+    lines.push(format!("  depth        {}", standing.depth));
+    lines.push("  found by".to_owned());
+    for (step, url) in standing.chain.iter().enumerate() {
+        lines.push(format!("    {step}: {url}"));
+    }
+    lines
+}
+
+fn waiting_text(row: &CrawlRow, standing: &PageStanding) -> String {
+    let tried = match standing.attempts {
+        0 => String::new(),
+        n => format!(" (tried {n} times so far)"),
+    };
+    match row.state {
+        CrawlState::Running => format!("it waits for its turn{tried}"),
+        CrawlState::Completed => {
+            format!("the crawl ended before its turn: {}{tried}", row.why)
+        }
+        state => format!(
+            "the crawl is {}; it waits for its turn{tried}",
+            state.as_str()
+        ),
+    }
+}
+
+fn unseen_lines(row: &CrawlRow, found: &Explanation) -> Vec<String> {
+    let mut lines = vec![format!(
+        "  never seen   no page of crawl {} links to it",
+        row.id
+    )];
+    lines.push(match &found.verdict {
+        Ok(()) => "  if found     it would be crawled, depth and budgets permitting".to_owned(),
+        Err(reason) => format!("  if found     it would be refused: {reason}"),
+    });
+    lines
+}
+
+fn robots_text(robots: &RobotsSays) -> String {
+    match robots {
+        RobotsSays::Ignored => "ignored by this crawl".into(),
+        RobotsSays::NotRead => "not read yet; it would be read first".into(),
+        RobotsSays::Unreachable { status: 0 } => {
+            "could not be reached: nothing may be fetched".into()
+        }
+        RobotsSays::Unreachable { status } => format!("answers {status}: nothing may be fetched"),
+        RobotsSays::Allowed { line: None } => "allows it (no rule matches)".into(),
+        RobotsSays::Allowed { line: Some(line) } => format!("allows it by line {line}"),
+        RobotsSays::Disallowed { line, rule } => format!("disallows it by line {line}: {rule}"),
+    }
+}
+
+fn as_json(row: &CrawlRow, found: &Explanation) -> serde_json::Value {
+    json!({
+        "crawl": row.id.0,
+        "url": found.address,
+        "identity": found.identity,
+        "seen": found.standing,
+        "verdict": match &found.verdict { Ok(()) => json!("allowed"), Err(reason) => json!(reason) },
+        "robots": robots_text(&found.robots),
+    })
+}

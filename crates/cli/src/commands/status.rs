@@ -1,0 +1,56 @@
+//! `trawl status`: the crawls of a database and how they stand.
+
+use std::{io::Write, process::ExitCode};
+
+use serde_json::json;
+use trawl_store::contract::read::{CrawlCounts, CrawlRow};
+
+use super::{open_to_read, pick};
+use crate::{args::StatusArgs, display};
+
+pub(crate) async fn run(args: &StatusArgs) -> anyhow::Result<ExitCode> {
+    let store = open_to_read(&args.database.database)?;
+    let rows = match args.crawl {
+        Some(id) => vec![pick(store.as_ref(), Some(id)).await?],
+        None => store.crawls().await?,
+    };
+    let mut out = std::io::stdout().lock();
+    if rows.is_empty() && !args.json {
+        writeln!(out, "no crawls yet")?;
+    }
+    for row in rows {
+        let counts = store.counts(row.id).await?;
+        if args.json {
+            writeln!(out, "{}", as_json(&row, &counts))?;
+        } else {
+            writeln!(
+                out,
+                "{:>4}  {:<9}  {}  {:>8} pages  {:>8} pending  {}",
+                row.id.0,
+                row.state.as_str(),
+                display::time(row.started_at),
+                display::number(counts.pages),
+                display::number(counts.pending),
+                display::printable(&row.name),
+            )?;
+            if args.crawl.is_some() {
+                out.write_all(display::counts_text(&counts).as_bytes())?;
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn as_json(row: &CrawlRow, counts: &CrawlCounts) -> serde_json::Value {
+    json!({
+        "crawl": row.id.0,
+        "name": row.name,
+        "state": row.state.as_str(),
+        "why": row.why,
+        "started_at": display::time(row.started_at),
+        "finished_at": row.finished_at.map(display::time),
+        "seeds": row.spec.seeds,
+        "results": row.last_seq.0,
+        "counts": counts,
+    })
+}

@@ -1,0 +1,217 @@
+//! Progress and summaries on the terminal. All of it goes to standard error; crawled text is
+//! stripped of control characters before it is shown.
+
+use std::{
+    io::IsTerminal,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use chrono::{DateTime, Datelike, SecondsFormat, Utc};
+use indicatif::{ProgressBar, ProgressStyle};
+use tokio::task::JoinHandle;
+use trawl_engine::{CrawlEnd, CrawlHandle, Progress};
+use trawl_store::contract::read::CrawlCounts;
+use trawl_types::{CrawlState, UnixMillis};
+
+/// A wall-clock time as ISO 8601.
+pub(crate) fn time(at: UnixMillis) -> String {
+    DateTime::<Utc>::from_timestamp_millis(at.0)
+        .map(|time| time.to_rfc3339_opts(SecondsFormat::Millis, true))
+        .unwrap_or_default()
+}
+
+pub(crate) fn this_year() -> i32 {
+    Utc::now().year()
+}
+
+/// 12847 as `12,847`.
+pub(crate) fn number(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Text of unknown origin without what a terminal would act upon.
+pub(crate) fn printable(text: &str) -> String {
+    text.chars()
+        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
+        .collect()
+}
+
+/// The line that shows how a crawl goes: drawn in place on a terminal, absent elsewhere.
+pub(crate) struct ProgressLine {
+    bar: ProgressBar,
+    drawing: Option<JoinHandle<()>>,
+}
+
+impl ProgressLine {
+    pub(crate) fn start(handle: &CrawlHandle, quiet: bool) -> Self {
+        if quiet || !std::io::stderr().is_terminal() {
+            return Self {
+                bar: ProgressBar::hidden(),
+                drawing: None,
+            };
+        }
+        let bar = ProgressBar::new_spinner();
+        if let Ok(style) = ProgressStyle::with_template("{spinner:.cyan} {elapsed_precise}  {msg}")
+        {
+            bar.set_style(style);
+        }
+        bar.enable_steady_tick(Duration::from_millis(120));
+        let progress = handle.progress.clone();
+        let most = handle.plan.spec().scope.max_pages;
+        let drawn = bar.clone();
+        let drawing = tokio::spawn(async move {
+            let mut rate = Rate::start(progress.borrow().pages);
+            loop {
+                tokio::time::sleep(Duration::from_millis(200)).await;
+                let now = *progress.borrow();
+                drawn.set_message(line(&now, rate.measure(now.pages), most));
+            }
+        });
+        Self {
+            bar,
+            drawing: Some(drawing),
+        }
+    }
+
+    pub(crate) fn finish(self) {
+        if let Some(drawing) = self.drawing {
+            drawing.abort();
+        }
+        self.bar.finish_and_clear();
+    }
+}
+
+fn line(now: &Progress, rate: f64, most: Option<u64>) -> String {
+    let eta = match most {
+        Some(most) if rate > 0.0 => {
+            let left = most.saturating_sub(now.pages).min(now.pending) as f64 / rate;
+            format!("  ETA {}", span(Duration::from_secs_f64(left.min(1e9))))
+        }
+        _ => String::new(),
+    };
+    format!(
+        "{} pages  {rate:.0}/s  {} hosts  {} errors  {} waiting  {} under way{eta}",
+        number(now.pages),
+        number(now.hosts),
+        number(now.errors),
+        number(now.pending),
+        now.in_flight,
+    )
+}
+
+fn span(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds {
+        0..=59 => format!("{seconds}s"),
+        60..=3599 => format!("{}m{:02}s", seconds / 60, seconds % 60),
+        _ => format!("{}h{:02}m", seconds / 3600, seconds % 3600 / 60),
+    }
+}
+
+/// Pages per second, smoothed over the last few seconds.
+struct Rate {
+    last: (Instant, u64),
+    smooth: f64,
+}
+
+impl Rate {
+    fn start(pages: u64) -> Self {
+        Self {
+            last: (Instant::now(), pages),
+            smooth: 0.0,
+        }
+    }
+
+    fn measure(&mut self, pages: u64) -> f64 {
+        let now = Instant::now();
+        let seconds = now.duration_since(self.last.0).as_secs_f64();
+        if seconds > 0.0 {
+            let current = pages.saturating_sub(self.last.1) as f64 / seconds;
+            let share = (seconds / 2.0).min(1.0);
+            self.smooth += (current - self.smooth) * share;
+            self.last = (now, pages);
+        }
+        self.smooth
+    }
+}
+
+/// What was found, what went wrong, and how to go on.
+pub(crate) fn summary(end: &CrawlEnd, counts: &CrawlCounts, database: &Path) {
+    eprintln!("Crawl {} {}: {}.", end.crawl, end.state.as_str(), end.why);
+    eprint!("{}", counts_text(counts));
+    let database = database.display();
+    match end.state {
+        CrawlState::Paused => eprintln!("Go on with: trawl resume --database {database}"),
+        _ if counts.pages == 0 => {
+            eprintln!(
+                "No page could be fetched; trawl explain --database {database} <URL> says why."
+            );
+        }
+        _ => eprintln!(
+            "Everything is in {database}; trawl export --database {database} writes it out."
+        ),
+    }
+}
+
+pub(crate) fn counts_text(counts: &CrawlCounts) -> String {
+    let mut text = String::new();
+    let mut row = |name: &str, value: u64| {
+        text.push_str(&format!("  {:>10}  {name}\n", number(value)));
+    };
+    row("pages", counts.pages);
+    row("links between pages", counts.edges);
+    row("URLs seen", counts.discovered);
+    row("hosts", counts.hosts);
+    if counts.pending > 0 {
+        row("URLs waiting", counts.pending);
+    }
+    if !counts.outcomes.is_empty() {
+        text.push_str("How visits ended:\n");
+        let mut outcomes: Vec<_> = counts.outcomes.iter().collect();
+        outcomes.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+        for (kind, count) in outcomes {
+            text.push_str(&format!("  {:>10}  {}\n", number(*count), kind.as_str()));
+        }
+    }
+    if !counts.reasons.is_empty() {
+        text.push_str("Why URLs were not visited:\n");
+        let mut reasons: Vec<_> = counts.reasons.iter().collect();
+        reasons.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+        for (code, count) in reasons {
+            let (code, says) = (code.as_str(), code.explanation());
+            text.push_str(&format!("  {:>10}  {code}: {says}\n", number(*count)));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped() {
+        for (value, text) in [
+            (0, "0"),
+            (999, "999"),
+            (1000, "1,000"),
+            (12_847_000, "12,847,000"),
+        ] {
+            assert_eq!(number(value), text);
+        }
+    }
+
+    #[test]
+    fn control_characters_of_crawled_text_never_reach_the_terminal() {
+        assert_eq!(printable("a\x1b[2Jb\r\n"), "a\u{fffd}[2Jb\u{fffd}\u{fffd}");
+    }
+}

@@ -1,0 +1,186 @@
+//! Results as NDJSON, JSON, CSV or URLs: read from the result log by cursor, so that what is
+//! written is exactly what is stored.
+//!
+//! * `fields`: which fields of a record are shown
+//! * `rows`: one record in one format
+
+mod fields;
+mod rows;
+
+use std::{
+    fs::{self, File},
+    io::{self, BufWriter, IsTerminal, Write},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use tokio::sync::watch;
+use trawl_engine::Progress;
+use trawl_store::Store;
+use trawl_types::{CrawlId, Sequence};
+
+use crate::{
+    args::{Format, OutputArgs},
+    exit::BadInput,
+};
+use fields::Fields;
+use rows::Rows;
+
+const PAGE_SIZE: u32 = 500;
+
+/// Where results go and how.
+#[derive(Debug)]
+pub(crate) struct Sink {
+    place: Place,
+    format: Format,
+    fields: Fields,
+}
+
+#[derive(Debug)]
+enum Place {
+    Stdout,
+    File(PathBuf),
+    Folder(PathBuf),
+}
+
+impl Sink {
+    /// What the arguments ask for; without any, NDJSON if standard output is not a terminal.
+    pub(crate) fn chosen(args: &OutputArgs) -> anyhow::Result<Option<Self>> {
+        let asked = args.output.is_some() || args.format.is_some() || !args.fields.is_empty();
+        if !asked && io::stdout().is_terminal() {
+            return Ok(None);
+        }
+        Self::stdout(args).map(Some)
+    }
+
+    /// As [`Sink::chosen`], on standard output if nothing else is said.
+    pub(crate) fn stdout(args: &OutputArgs) -> anyhow::Result<Self> {
+        let place = match &args.output {
+            None => Place::Stdout,
+            Some(path) if path == Path::new("-") => Place::Stdout,
+            Some(path) if path.is_dir() || path.to_string_lossy().ends_with('/') => {
+                Place::Folder(path.clone())
+            }
+            Some(path) => Place::File(path.clone()),
+        };
+        let format = args
+            .format
+            .or_else(|| by_ending(&place))
+            .unwrap_or(Format::Ndjson);
+        let fields = Fields::parse(&args.fields)?;
+        Ok(Self {
+            place,
+            format,
+            fields,
+        })
+    }
+
+    pub(crate) fn is_stdout(&self) -> bool {
+        matches!(self.place, Place::Stdout)
+    }
+
+    /// Opens the place; results after the cursor will be written.
+    pub(crate) fn follower(self, crawl: CrawlId, after: i64) -> anyhow::Result<Follower> {
+        let out: Box<dyn Write + Send> = match &self.place {
+            Place::Stdout => Box::new(io::stdout()),
+            Place::File(path) => Box::new(create(path)?),
+            Place::Folder(folder) => {
+                fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
+                Box::new(create(
+                    &folder.join(format!("pages.{}", ending(self.format))),
+                )?)
+            }
+        };
+        let rows = Rows::new(
+            self.format,
+            self.fields,
+            BufWriter::with_capacity(1 << 16, out),
+        )?;
+        Ok(Follower {
+            crawl,
+            after: Sequence(after),
+            rows,
+        })
+    }
+}
+
+fn create(path: &Path) -> anyhow::Result<File> {
+    File::create(path).map_err(|error| cannot_write(path, &error))
+}
+
+fn cannot_write(path: &Path, error: &io::Error) -> anyhow::Error {
+    BadInput(format!(
+        "--output: cannot write {}: {error}",
+        path.display()
+    ))
+    .into()
+}
+
+fn by_ending(place: &Place) -> Option<Format> {
+    let Place::File(path) = place else {
+        return None;
+    };
+    match path.extension()?.to_str()? {
+        "csv" => Some(Format::Csv),
+        "json" => Some(Format::Json),
+        "txt" | "urls" => Some(Format::Urls),
+        _ => None,
+    }
+}
+
+fn ending(format: Format) -> &'static str {
+    match format {
+        Format::Ndjson => "ndjson",
+        Format::Json => "json",
+        Format::Csv => "csv",
+        Format::Urls => "txt",
+    }
+}
+
+/// Writes the result log as it grows.
+pub(crate) struct Follower {
+    crawl: CrawlId,
+    after: Sequence,
+    rows: Rows,
+}
+
+impl Follower {
+    /// Follows a crawl until its progress channel closes, then writes what is left.
+    pub(crate) async fn follow(
+        mut self,
+        store: Arc<dyn Store>,
+        mut progress: watch::Receiver<Progress>,
+    ) -> anyhow::Result<()> {
+        while progress.changed().await.is_ok() {
+            let reaches = progress.borrow_and_update().last_seq;
+            if reaches > self.after.0 {
+                self.write_new(store.as_ref()).await?;
+            }
+        }
+        self.write_all(store.as_ref()).await
+    }
+
+    /// Writes everything after the cursor and closes the output.
+    pub(crate) async fn write_all(mut self, store: &dyn Store) -> anyhow::Result<()> {
+        self.write_new(store).await?;
+        Ok(self.rows.finish()?)
+    }
+
+    async fn write_new(&mut self, store: &dyn Store) -> anyhow::Result<()> {
+        loop {
+            let records = store.results(self.crawl, self.after, PAGE_SIZE).await?;
+            for record in &records {
+                let links = if self.rows.wants_links() {
+                    store.links_of(record.page_id).await?
+                } else {
+                    Vec::new()
+                };
+                self.rows.write(record, &links)?;
+                self.after = record.seq;
+            }
+            if records.len() < PAGE_SIZE as usize {
+                return Ok(self.rows.flush()?);
+            }
+        }
+    }
+}

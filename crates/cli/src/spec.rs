@@ -1,0 +1,183 @@
+//! Typed arguments to a crawl's spec.
+
+use std::{io::Read, path::Path};
+
+use anyhow::Context;
+use trawl_types::{
+    CrawlSpec,
+    spec::{
+        FetchSpec, HeadPolicy, HostScope, KeepSpec, Order, Oversize, Politeness, RetrySpec,
+        RobotsPolicy, ScopeSpec, StrategySpec, UserAgent,
+    },
+};
+
+use crate::{
+    args::{
+        CrawlArgs, HeadArg, KeepArg, LimitArgs, OversizeArg, PolitenessArgs, RequestArgs, ScopeArg,
+        StrategyArg, UnreachableArg,
+    },
+    exit::BadInput,
+};
+
+pub(crate) fn spec_of(args: &CrawlArgs) -> anyhow::Result<CrawlSpec> {
+    let mut spec = CrawlSpec {
+        seeds: seeds_of(args)?,
+        scope: scope_of(&args.limits),
+        strategy: StrategySpec {
+            order: order_of(args.limits.strategy),
+            keywords: args.limits.keywords.clone(),
+        },
+        politeness: politeness_of(&args.politeness),
+        fetch: fetch_of(&args.requests)?,
+        keep: KeepSpec {
+            html: args.keep.contains(&KeepArg::Html),
+        },
+        ..CrawlSpec::default()
+    };
+    spec.normalise.upgrade_https = args.limits.upgrade_https;
+    if spec.strategy.order == Order::BestFirst && spec.strategy.keywords.is_empty() {
+        return Err(BadInput("--strategy best-first needs --keywords to look for".into()).into());
+    }
+    Ok(spec)
+}
+
+fn seeds_of(args: &CrawlArgs) -> anyhow::Result<Vec<String>> {
+    let mut seeds = args.urls.clone();
+    if let Some(path) = &args.seeds {
+        let text = read_seeds(path)?;
+        let lines = text.lines().map(str::trim);
+        seeds.extend(
+            lines
+                .filter(|l| !l.is_empty() && !l.starts_with('#'))
+                .map(str::to_owned),
+        );
+    }
+    if seeds.is_empty() {
+        let message = "give at least one URL to start from, as an argument or with --seeds FILE";
+        return Err(BadInput(message.into()).into());
+    }
+    Ok(seeds)
+}
+
+fn read_seeds(path: &Path) -> anyhow::Result<String> {
+    if path == Path::new("-") {
+        let mut text = String::new();
+        std::io::stdin()
+            .read_to_string(&mut text)
+            .context("cannot read standard input")?;
+        return Ok(text);
+    }
+    std::fs::read_to_string(path).map_err(|error| {
+        BadInput(format!("--seeds: cannot read {}: {error}", path.display())).into()
+    })
+}
+
+fn scope_of(args: &LimitArgs) -> ScopeSpec {
+    let hosts = match args.scope {
+        _ if !args.hosts.is_empty() => HostScope::Listed(args.hosts.clone()),
+        ScopeArg::Host => HostScope::SameHost,
+        ScopeArg::Site => HostScope::SameSite,
+        ScopeArg::Any => HostScope::Anywhere,
+    };
+    ScopeSpec {
+        hosts,
+        max_depth: args.max_depth,
+        max_pages: args.max_pages,
+        max_pages_per_host: args.max_pages_per_host,
+        include: args.include.clone(),
+        exclude: args.exclude.clone(),
+        follow_nofollow: !args.respect_nofollow,
+        ..ScopeSpec::default()
+    }
+}
+
+fn order_of(arg: StrategyArg) -> Order {
+    match arg {
+        StrategyArg::BreadthFirst => Order::BreadthFirst,
+        StrategyArg::DepthFirst => Order::DepthFirst,
+        StrategyArg::BestFirst => Order::BestFirst,
+    }
+}
+
+fn politeness_of(args: &PolitenessArgs) -> Politeness {
+    let robots = match args.robots_unreachable {
+        _ if args.ignore_robots => RobotsPolicy::Ignore,
+        UnreachableArg::Disallow => RobotsPolicy::Strict,
+        UnreachableArg::Allow => RobotsPolicy::UnreachableAllows,
+    };
+    Politeness {
+        delay_ms: args.delay.as_millis() as u64,
+        per_host: args.per_host,
+        concurrency: args.concurrency,
+        robots,
+        retry: RetrySpec {
+            attempts: args.attempts,
+            base_ms: args.retry_delay.as_millis() as u64,
+            ..RetrySpec::default()
+        },
+        ..Politeness::default()
+    }
+}
+
+fn fetch_of(args: &RequestArgs) -> anyhow::Result<FetchSpec> {
+    let defaults = FetchSpec::default();
+    let total = args.timeout.as_millis() as u64;
+    Ok(FetchSpec {
+        user_agent: UserAgent {
+            full: args.user_agent.clone(),
+            contact_url: args.contact_url.clone(),
+            contact_email: args.contact_email.clone(),
+            ..UserAgent::default()
+        },
+        headers: args
+            .header
+            .iter()
+            .map(|text| header_of(text))
+            .collect::<Result<_, _>>()?,
+        cookies: args.cookies,
+        proxy: args.proxy.clone(),
+        total_timeout_ms: total,
+        connect_timeout_ms: defaults.connect_timeout_ms.min(total),
+        headers_timeout_ms: defaults.headers_timeout_ms.min(total),
+        idle_timeout_ms: defaults.idle_timeout_ms.min(total),
+        max_body_bytes: args.max_body,
+        oversize: match args.oversize {
+            OversizeArg::Truncate => Oversize::Truncate,
+            OversizeArg::Refuse => Oversize::Refuse,
+        },
+        head: match args.head {
+            HeadArg::Auto => HeadPolicy::Auto,
+            HeadArg::Always => HeadPolicy::Always,
+            HeadArg::Never => HeadPolicy::Never,
+        },
+        http2: !args.no_http2,
+        extra_roots: args
+            .ca_cert
+            .iter()
+            .map(|path| pem_of(path))
+            .collect::<Result<_, _>>()?,
+        allow_networks: args.allow_network.clone(),
+        allow_ports: args.allow_port.clone(),
+        resolve: args.resolve.clone(),
+        ..defaults
+    })
+}
+
+fn header_of(text: &str) -> anyhow::Result<(String, String)> {
+    match text.split_once(':') {
+        Some((name, value)) if !name.trim().is_empty() => {
+            Ok((name.trim().to_owned(), value.trim().to_owned()))
+        }
+        _ => Err(BadInput("--header: write it as \"Name: value\"".into()).into()),
+    }
+}
+
+fn pem_of(path: &Path) -> anyhow::Result<String> {
+    std::fs::read_to_string(path).map_err(|error| {
+        BadInput(format!(
+            "--ca-cert: cannot read {}: {error}",
+            path.display()
+        ))
+        .into()
+    })
+}

@@ -1,0 +1,121 @@
+//! How crawls start and stop: by themselves, by request, or because the store failed.
+
+use std::sync::Arc;
+
+use tokio::time::Instant;
+use trawl_frontier::{CrawlLimits, LeaseId, Report};
+use trawl_store::StoreError;
+use trawl_types::{CrawlId, CrawlState, Sequence};
+
+use super::{Dispatcher, GRACE, Running, Start, Stop};
+use crate::{engine::EngineError, progress::CrawlEnd};
+
+impl Dispatcher {
+    pub(crate) fn start(&mut self, start: Start) {
+        let limits = CrawlLimits::of(&start.plan.spec);
+        self.frontier.add_crawl(start.crawl, limits, start.pages);
+        self.crawls.insert(start.crawl, Running::new(start));
+    }
+
+    /// Hands out no more leases; what is under way gets a moment to arrive.
+    pub(crate) fn stop(&mut self, crawl: CrawlId, how: Stop) {
+        self.frontier.pause(crawl, true);
+        if let Some(running) = self.crawls.get_mut(&crawl) {
+            running.stopping = Some(how);
+            let grace = match how {
+                Stop::Pause => GRACE,
+                Stop::Cancel => std::time::Duration::ZERO,
+            };
+            running.grace_until.get_or_insert(Instant::now() + grace);
+        }
+    }
+
+    pub(crate) async fn end_what_is_over(&mut self) {
+        let crawls: Vec<CrawlId> = self.crawls.keys().copied().collect();
+        for crawl in crawls {
+            if let Some((state, why)) = self.verdict_on(crawl) {
+                self.finish(crawl, state, why).await;
+            }
+        }
+    }
+
+    /// Whether a crawl is over, and how.
+    fn verdict_on(&mut self, crawl: CrawlId) -> Option<(CrawlState, &'static str)> {
+        let out = self.frontier.in_flight(crawl);
+        let running = self.crawls.get(&crawl)?;
+        if let Some(how) = running.stopping {
+            let patience_is_over = running
+                .grace_until
+                .is_some_and(|until| until <= Instant::now());
+            if out > 0 && patience_is_over {
+                self.recall_visits(crawl);
+                return None;
+            }
+            let running = self.crawls.get(&crawl)?;
+            let quiet = out == 0 && running.uncommitted == 0;
+            return quiet.then_some(match how {
+                Stop::Pause => (CrawlState::Paused, "interrupted"),
+                Stop::Cancel => (CrawlState::Cancelled, "cancelled"),
+            });
+        }
+        let used = self.frontier.budget_is_used(crawl);
+        if used && out == 0 && running.uncommitted == 0 {
+            return Some((CrawlState::Completed, "the page budget is used up"));
+        }
+        let over = self.frontier.is_idle(crawl) && running.is_quiet() && !running.scan.needed;
+        over.then_some((CrawlState::Completed, "nothing is left to visit"))
+    }
+
+    /// Gives up visits that take too long to stop; their pages stay pending.
+    fn recall_visits(&mut self, crawl: CrawlId) {
+        let leases: Vec<LeaseId> = self
+            .visits
+            .iter()
+            .filter(|(_, (owner, _))| *owner == crawl)
+            .map(|(lease, _)| *lease)
+            .collect();
+        for lease in leases {
+            if let Some((_, visit)) = self.visits.remove(&lease) {
+                visit.abort();
+            }
+            self.frontier
+                .settle(lease, Report::well(false), self.clock.now());
+        }
+    }
+
+    async fn finish(&mut self, crawl: CrawlId, state: CrawlState, why: &'static str) {
+        let stored = self
+            .store
+            .set_state(crawl, state, why, self.clock.wall())
+            .await;
+        self.frontier.remove_crawl(crawl, self.clock.now());
+        let Some(mut running) = self.crawls.remove(&crawl) else {
+            return;
+        };
+        let last_seq = Sequence(running.progress.borrow().last_seq);
+        let end = CrawlEnd {
+            crawl,
+            state,
+            why: why.to_owned(),
+            last_seq,
+        };
+        if let Some(ended) = running.ended.take() {
+            let _ = ended.send(stored.map(|()| end).map_err(EngineError::from));
+        }
+    }
+
+    /// The store cannot go on, so no crawl can. What was committed stays; a resume continues.
+    pub(crate) fn fail_all(&mut self, error: &StoreError) {
+        let message = Arc::<str>::from(error.to_string());
+        for (_, visit) in self.visits.values() {
+            visit.abort();
+        }
+        self.visits.clear();
+        for (crawl, mut running) in self.crawls.drain() {
+            self.frontier.remove_crawl(crawl, self.clock.now());
+            if let Some(ended) = running.ended.take() {
+                let _ = ended.send(Err(EngineError::StoreFailed(Arc::clone(&message))));
+            }
+        }
+    }
+}

@@ -1,0 +1,327 @@
+//! What happens when a visit or a commit reports.
+
+use std::sync::Arc;
+
+use trawl_frontier::{LeaseId, Offered, Report, backoff_ms};
+use trawl_store::{
+    StoreError,
+    contract::{
+        read::{CrawlCounts, PendingUrl},
+        write::{HostUpdate, Settlement, StoredRobots, VisitEnd},
+    },
+};
+use trawl_types::{CrawlId, CrawlUrl, HostId, Outcome, Sequence};
+use url::Url;
+
+use super::{Dispatcher, hosts::KnownRobots, lookups::Next};
+use crate::{
+    commit::{After, Committed, What},
+    progress::Progress,
+    task::{PageTask, RobotsTask},
+    visit::{Finished, RobotsEnd, RobotsResult, Said, Step},
+};
+
+impl Dispatcher {
+    pub(crate) fn hear(&mut self, said: Said) {
+        match said {
+            Said::Answered(lease) => self.frontier.answered(lease, self.clock.now()),
+            Said::Finished(finished) => self.take_back(*finished),
+        }
+    }
+
+    fn take_back(&mut self, finished: Finished) {
+        let Finished {
+            lease,
+            report,
+            step,
+        } = finished;
+        let Some((crawl, _)) = self.visits.remove(&lease) else {
+            return;
+        };
+        match step {
+            Step::Settled { task, settlement } => {
+                self.give_back(crawl, lease, task.home, report);
+                self.settle(crawl, task, settlement);
+            }
+            Step::CarryOn { mut task, url } => {
+                task.address = url.as_str().to_owned();
+                let host = task.home;
+                self.carry_on(crawl, task, &url);
+                self.give_back(crawl, lease, host, report);
+            }
+            Step::Robots(end) => {
+                let host = end.task.host;
+                self.give_back(crawl, lease, host, report);
+                self.take_robots(crawl, end);
+            }
+        }
+    }
+
+    /// Settles a lease and stores what must outlive the process: waits, and hosts given up.
+    fn give_back(&mut self, crawl: CrawlId, lease: LeaseId, host: HostId, report: Report) {
+        let now = self.clock.now();
+        let given_up = self.frontier.settle(lease, report, now);
+        if !given_up && report.wait_ms.is_none() {
+            return;
+        }
+        let Some(state) = self.frontier.host_state(host) else {
+            return;
+        };
+        let update = HostUpdate {
+            host: Some(host),
+            next_allowed: Some(self.clock.wall_of(state.next_allowed)),
+            delay_ms: Some(state.delay_ms),
+            failures: Some(state.failures),
+            suspended: given_up.then_some(true),
+            ..HostUpdate::default()
+        };
+        self.commit(crawl, What::Host(Box::new(update)), 64);
+    }
+
+    fn settle(&mut self, crawl: CrawlId, mut task: Box<PageTask>, settlement: Box<Settlement>) {
+        let weight = weight_of(&settlement);
+        let after = match &settlement.end {
+            VisitEnd::Retry {
+                attempts,
+                not_before,
+                ..
+            } => {
+                task.attempts = *attempts;
+                task.address.clone_from(&task.found_as);
+                task.hops.clear();
+                task.phase = crate::task::Phase::First;
+                After::Requeue {
+                    not_before: self.clock.moment_of(*not_before),
+                    task,
+                }
+            }
+            VisitEnd::Final(_) | VisitEnd::Refused(_) => After::LetGo {
+                host: task.home,
+                page: task.page,
+            },
+        };
+        self.commit(crawl, What::Page(settlement, after), weight);
+    }
+
+    /// Queues the next request of a visit, on the host it leads to.
+    fn carry_on(&mut self, crawl: CrawlId, task: Box<PageTask>, url: &CrawlUrl) {
+        let home = task.home;
+        let at_home = self
+            .hosts
+            .get(&home)
+            .is_some_and(|facts| facts.name == url.host().as_str());
+        if !at_home {
+            let name = url.host().as_str().to_owned();
+            return self.look_up_host(crawl, name, Next::Page(task));
+        }
+        let now = self.clock.now();
+        let item = task.queued(trawl_frontier::Moment::START);
+        self.frontier.carry_on(crawl, home, item, now);
+    }
+
+    fn take_robots(&mut self, crawl: CrawlId, end: RobotsEnd) {
+        let RobotsEnd { task, result } = end;
+        match result {
+            RobotsResult::Answer { status, body } => self.store_robots(crawl, &task, status, body),
+            RobotsResult::Hop(url) => self.hop_for_robots(crawl, task, url),
+            RobotsResult::Failed(outcome) => self.robots_failed(crawl, &task, &outcome),
+        }
+    }
+
+    fn hop_for_robots(&mut self, crawl: CrawlId, task: RobotsTask, url: Url) {
+        let Some(host) = trawl_types::HostKey::of(&url) else {
+            return self.store_robots(crawl, &task, 404, Vec::new());
+        };
+        let task = RobotsTask {
+            url,
+            hops: task.hops + 1,
+            ..task
+        };
+        self.look_up_host(crawl, host.as_str().to_owned(), Next::Robots(task));
+    }
+
+    fn robots_failed(&mut self, crawl: CrawlId, task: &RobotsTask, outcome: &Outcome) {
+        let Some(plan) = self
+            .crawls
+            .get(&crawl)
+            .map(|running| Arc::clone(&running.plan))
+        else {
+            return;
+        };
+        let Some(facts) = self.hosts.get_mut(&task.host) else {
+            return;
+        };
+        let attempts = &mut facts.robots_attempts[task.scheme as usize];
+        *attempts += 1;
+        let retry = &plan.spec.politeness.retry;
+        if outcome.kind.is_retryable() && *attempts < retry.attempts {
+            let wait = backoff_ms(retry, *attempts, task.host.0 as u64);
+            let now = self.clock.now();
+            return self
+                .frontier
+                .robots_again(task.host, task.scheme, wait, now);
+        }
+        *attempts = 0;
+        let allows =
+            plan.spec.politeness.robots == trawl_types::spec::RobotsPolicy::UnreachableAllows;
+        match outcome.status {
+            _ if allows && outcome.kind.is_retryable() => {
+                self.store_robots(crawl, task, 404, Vec::new());
+            }
+            Some(status) => self.store_robots(crawl, task, status, Vec::new()),
+            None => {
+                let mut body = vec![outcome.kind as u8];
+                body.extend_from_slice(outcome.detail.as_bytes());
+                self.store_robots(crawl, task, 0, body);
+            }
+        }
+    }
+
+    /// Pages may be asked for once robots.txt is durable: a crash must not forget a Crawl-delay.
+    fn store_robots(&mut self, crawl: CrawlId, task: &RobotsTask, status: u16, body: Vec<u8>) {
+        let Some(plan) = self
+            .crawls
+            .get(&crawl)
+            .map(|running| Arc::clone(&running.plan))
+        else {
+            return;
+        };
+        let fetched_at = self.clock.wall();
+        let stored = StoredRobots {
+            scheme: task.scheme,
+            status,
+            body,
+            fetched_at,
+        };
+        let agent = plan.spec.fetch.user_agent.robots_name();
+        let known = KnownRobots::of(&stored, agent, plan.spec.politeness.robots);
+        let delay = known.crawl_delay_ms(&plan.spec.politeness);
+        if let Some(facts) = self.hosts.get_mut(&task.host) {
+            facts.learn(task.scheme, agent, known);
+        }
+        let update = HostUpdate {
+            host: Some(task.host),
+            delay_ms: Some(delay.max(plan.spec.politeness.delay_ms)),
+            robots: Some(stored),
+            ..HostUpdate::default()
+        };
+        self.commit(
+            crawl,
+            What::Robots(Box::new(update), task.host, task.scheme),
+            1024,
+        );
+    }
+
+    pub(crate) fn take_commit(&mut self, committed: Result<Committed, StoreError>) {
+        let committed = match committed {
+            Ok(committed) => committed,
+            Err(error) => return self.fail_all(&error),
+        };
+        self.uncommitted -= committed.items;
+        self.uncommitted_bytes -= committed.weight;
+        let Some(running) = self.crawls.get_mut(&committed.crawl) else {
+            return;
+        };
+        running.uncommitted -= committed.items;
+        let in_flight = self.frontier.in_flight(committed.crawl);
+        let progress = progress_of(&committed.report.counts, committed.report.last_seq);
+        running.progress.send_replace(Progress {
+            in_flight,
+            ..progress
+        });
+        for host in &committed.report.hosts {
+            self.meet_host(committed.crawl, host);
+        }
+        for url in committed.report.admitted {
+            self.offer(committed.crawl, url);
+        }
+        for after in committed.afters {
+            self.after_commit(committed.crawl, after);
+        }
+        self.release_robots(committed.crawl, committed.robots);
+    }
+
+    fn meet_host(&mut self, crawl: CrawlId, host: &trawl_store::contract::read::StoredHost) {
+        if self.frontier.knows_lane(crawl, host.id) {
+            return;
+        }
+        if self.frontier.host_count() < self.most_hosts {
+            // Its URLs come with the same report; what does not is found by the lane's refill.
+            self.add_host(crawl, host, true);
+        } else if let Some(running) = self.crawls.get_mut(&crawl) {
+            running.scan.ask_for();
+        }
+    }
+
+    fn offer(&mut self, crawl: CrawlId, url: PendingUrl) {
+        let (host, not_before) = (url.host, self.clock.moment_of(url.not_before));
+        let item = Box::new(PageTask::of(url)).queued(not_before);
+        let offered = self.frontier.offer(crawl, host, item, self.clock.now());
+        if offered == Offered::UnknownHost
+            && let Some(running) = self.crawls.get_mut(&crawl)
+        {
+            running.scan.ask_for();
+        }
+    }
+
+    fn after_commit(&mut self, crawl: CrawlId, after: After) {
+        let now = self.clock.now();
+        match after {
+            After::LetGo { host, page } => self.frontier.let_go(crawl, host, page, now),
+            After::Requeue { task, not_before } => {
+                let host = task.home;
+                self.frontier.let_go(crawl, host, task.page, now);
+                self.frontier
+                    .offer(crawl, host, task.queued(not_before), now);
+            }
+        }
+    }
+
+    fn release_robots(&mut self, crawl: CrawlId, robots: Vec<(HostId, trawl_types::Scheme)>) {
+        let Some(plan) = self
+            .crawls
+            .get(&crawl)
+            .map(|running| Arc::clone(&running.plan))
+        else {
+            return;
+        };
+        let agent = plan.spec.fetch.user_agent.robots_name();
+        let (now, until) = (self.clock.now(), self.robots_until());
+        for (host, scheme) in robots {
+            let known = self
+                .hosts
+                .get(&host)
+                .and_then(|facts| facts.known(scheme, agent));
+            let delay = known.map_or(0, |known| known.crawl_delay_ms(&plan.spec.politeness));
+            self.frontier.robots_known(host, scheme, until, delay, now);
+        }
+    }
+}
+
+fn progress_of(counts: &CrawlCounts, last_seq: Option<Sequence>) -> Progress {
+    let errors = counts.outcomes.iter().filter(|(kind, _)| kind.is_error());
+    Progress {
+        pages: counts.pages,
+        errors: errors.map(|(_, count)| count).sum(),
+        discovered: counts.discovered,
+        pending: counts.pending,
+        edges: counts.edges,
+        hosts: counts.hosts,
+        in_flight: 0,
+        last_seq: last_seq.map_or(0, |seq| seq.0),
+    }
+}
+
+/// About how much memory a settlement holds.
+fn weight_of(settlement: &Settlement) -> usize {
+    let links: usize = settlement
+        .links
+        .iter()
+        .map(|link| 192 + link.address.len() + link.anchor.len())
+        .sum();
+    let body = match &settlement.end {
+        VisitEnd::Final(visit) => visit.body.as_ref().map_or(0, Vec::len),
+        VisitEnd::Retry { .. } | VisitEnd::Refused(_) => 0,
+    };
+    512 + links + body
+}

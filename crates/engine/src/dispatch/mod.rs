@@ -1,0 +1,213 @@
+//! The loop that owns the truth: frontier, budgets, hosts and the ends of crawls. Visits, commits
+//! and store look-ups run beside it and report by message; nothing else changes its state.
+//!
+//! * `running`: what is known of a crawl while it runs
+//! * `hosts`: what is known of a host while it is in the frontier
+//! * `lookups`: questions to the store that run beside the loop
+//! * `leases`: what happens with a lease the frontier hands out
+//! * `events`: what happens when a visit or a commit reports
+//! * `ends`: how crawls stop
+
+mod ends;
+mod events;
+mod hosts;
+mod leases;
+mod lookups;
+mod running;
+
+use std::{
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
+
+use rustc_hash::FxHashMap;
+use tokio::{
+    sync::{
+        mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
+        oneshot, watch,
+    },
+    task::AbortHandle,
+    time::sleep_until,
+};
+use trawl_frontier::{Frontier, LeaseId};
+use trawl_store::{Store, StoreError};
+use trawl_types::{CrawlId, HostId};
+
+use crate::{
+    clock::Clock,
+    commit::{Committed, Committer, Item},
+    engine::EngineError,
+    plan::CrawlPlan,
+    progress::{CrawlEnd, Progress},
+    task::Task,
+    visit::Said,
+};
+use hosts::HostFacts;
+use lookups::Found;
+use running::Running;
+
+/// Settled pages that may wait for their commit before no more are leased.
+const MOST_UNCOMMITTED: usize = 1024;
+const MOST_UNCOMMITTED_BYTES: usize = 48 << 20;
+/// Messages handled before the frontier is asked again.
+const MOST_PER_ROUND: usize = 256;
+
+/// What the outside may ask for.
+#[derive(Debug)]
+pub(crate) enum Command {
+    Start(Box<Start>),
+    Stop { crawl: CrawlId, how: Stop },
+}
+
+#[derive(Debug)]
+pub(crate) struct Start {
+    pub(crate) crawl: CrawlId,
+    pub(crate) plan: Arc<CrawlPlan>,
+    pub(crate) progress: watch::Sender<Progress>,
+    pub(crate) ended: oneshot::Sender<Result<CrawlEnd, EngineError>>,
+    /// Pages of the budget that earlier processes used.
+    pub(crate) pages: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// Work is left for later.
+    Pause,
+    /// Nothing more of it.
+    Cancel,
+}
+
+pub(crate) struct Dispatcher {
+    clock: Clock,
+    store: Arc<dyn Store>,
+    frontier: Frontier<Task>,
+    crawls: FxHashMap<CrawlId, Running>,
+    hosts: FxHashMap<HostId, HostFacts>,
+    visits: FxHashMap<LeaseId, (CrawlId, AbortHandle)>,
+    /// Hosts of an earlier process may just have been asked: wait one delay.
+    hold_off: bool,
+    most_hosts: usize,
+    uncommitted: usize,
+    uncommitted_bytes: usize,
+    hungry: Arc<AtomicBool>,
+    commands: UnboundedReceiver<Command>,
+    said: (UnboundedSender<Said>, UnboundedReceiver<Said>),
+    found: (UnboundedSender<Found>, UnboundedReceiver<Found>),
+    items: UnboundedSender<Item>,
+    committed: UnboundedReceiver<Result<Committed, StoreError>>,
+}
+
+impl Dispatcher {
+    /// Starts the loop and its committer; they end when the command channel closes.
+    pub(crate) fn spawn(
+        store: Arc<dyn Store>,
+        clock: Clock,
+        hold_off: bool,
+        most_hosts: usize,
+        commands: UnboundedReceiver<Command>,
+    ) -> tokio::task::JoinHandle<()> {
+        let (items, items_in) = unbounded_channel();
+        let (done, committed) = unbounded_channel();
+        let hungry = Arc::new(AtomicBool::new(true));
+        let committer = Committer {
+            store: Arc::clone(&store),
+            clock,
+            items: items_in,
+            done,
+            hungry: Arc::clone(&hungry),
+        };
+        tokio::spawn(committer.run());
+        let dispatcher = Self {
+            clock,
+            store,
+            frontier: Frontier::default(),
+            crawls: FxHashMap::default(),
+            hosts: FxHashMap::default(),
+            visits: FxHashMap::default(),
+            hold_off,
+            most_hosts,
+            uncommitted: 0,
+            uncommitted_bytes: 0,
+            hungry,
+            commands,
+            said: unbounded_channel(),
+            found: unbounded_channel(),
+            items,
+            committed,
+        };
+        tokio::spawn(dispatcher.run())
+    }
+
+    async fn run(mut self) {
+        loop {
+            self.lease_what_may_go();
+            self.end_what_is_over().await;
+            if !self.next_message().await {
+                return;
+            }
+        }
+    }
+
+    /// Waits for something to happen and handles all that has; false when nobody listens any more.
+    async fn next_message(&mut self) -> bool {
+        let wake_up = self.next_wake_up();
+        let sleep = async {
+            match wake_up {
+                Some(at) => sleep_until(at).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            Some(said) = self.said.1.recv() => self.hear(said),
+            Some(committed) = self.committed.recv() => self.take_commit(committed),
+            Some(found) = self.found.1.recv() => self.take_found(found),
+            command = self.commands.recv() => match command {
+                Some(command) => self.obey(command),
+                None => return false,
+            },
+            () = sleep => {}
+        }
+        self.drain();
+        true
+    }
+
+    fn drain(&mut self) {
+        for _ in 0..MOST_PER_ROUND {
+            if let Ok(said) = self.said.1.try_recv() {
+                self.hear(said);
+            } else if let Ok(committed) = self.committed.try_recv() {
+                self.take_commit(committed);
+            } else if let Ok(found) = self.found.1.try_recv() {
+                self.take_found(found);
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn next_wake_up(&mut self) -> Option<tokio::time::Instant> {
+        let due = self
+            .frontier
+            .next_wake_up()
+            .map(|at| self.clock.instant_of(at));
+        let grace = self
+            .crawls
+            .values()
+            .filter_map(|crawl| crawl.grace_until)
+            .min();
+        match (due, grace) {
+            (Some(due), Some(grace)) => Some(due.min(grace)),
+            (due, grace) => due.or(grace),
+        }
+    }
+
+    fn obey(&mut self, command: Command) {
+        match command {
+            Command::Start(start) => self.start(*start),
+            Command::Stop { crawl, how } => self.stop(crawl, how),
+        }
+    }
+}
+
+/// How long a stopping crawl waits for answers that are under way.
+pub(crate) const GRACE: Duration = Duration::from_secs(8);

@@ -1,0 +1,183 @@
+//! Starting, resuming, pausing and cancelling crawls. Pause, resume and recovery after a crash are
+//! one mechanism: a crawl begins with whatever the store says is pending.
+
+use std::sync::Arc;
+
+use tokio::sync::{
+    mpsc::{UnboundedSender, unbounded_channel},
+    oneshot, watch,
+};
+use trawl_store::{Store, StoreError};
+use trawl_types::{CrawlId, CrawlSpec, CrawlState, spec::SpecError};
+
+use crate::{
+    clock::Clock,
+    dispatch::{Command, Dispatcher, Start, Stop},
+    plan::CrawlPlan,
+    progress::{CrawlEnd, Progress},
+};
+
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A store failure that ended several crawls at once.
+    #[error("{0}")]
+    StoreFailed(Arc<str>),
+    #[error("crawl {0} is {1}: nothing is left to resume")]
+    NothingLeft(CrawlId, &'static str),
+    #[error("the engine has stopped")]
+    Stopped,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct EngineOptions {
+    /// Hosts kept in memory; further ones wait in the store.
+    pub most_hosts: usize,
+}
+
+impl Default for EngineOptions {
+    fn default() -> Self {
+        Self { most_hosts: 50_000 }
+    }
+}
+
+/// Runs any number of crawls on one store, with one politeness ledger.
+#[derive(Debug)]
+pub struct Engine {
+    store: Arc<dyn Store>,
+    clock: Clock,
+    commands: UnboundedSender<Command>,
+}
+
+/// A crawl that runs in this process.
+#[derive(Debug)]
+pub struct CrawlHandle {
+    pub crawl: CrawlId,
+    pub plan: Arc<CrawlPlan>,
+    pub progress: watch::Receiver<Progress>,
+    ended: oneshot::Receiver<Result<CrawlEnd, EngineError>>,
+    commands: UnboundedSender<Command>,
+}
+
+impl Engine {
+    /// Must be called in a tokio runtime.
+    pub async fn start(store: Arc<dyn Store>, options: EngineOptions) -> Result<Self, EngineError> {
+        let clock = Clock::start();
+        // A store with history may have asked its hosts a moment ago, in a process that was killed.
+        let hold_off = !store.crawls().await?.is_empty();
+        let (commands, inbox) = unbounded_channel();
+        Dispatcher::spawn(
+            Arc::clone(&store),
+            clock,
+            hold_off,
+            options.most_hosts,
+            inbox,
+        );
+        Ok(Self {
+            store,
+            clock,
+            commands,
+        })
+    }
+
+    /// Compiles a spec without running it.
+    pub fn plan(&self, spec: CrawlSpec) -> Result<CrawlPlan, EngineError> {
+        Ok(CrawlPlan::compile(
+            spec,
+            self.store.key_secret(),
+            self.clock.year(),
+        )?)
+    }
+
+    /// Begins a new crawl. It is durable before this returns.
+    pub async fn crawl(&self, spec: CrawlSpec, name: &str) -> Result<CrawlHandle, EngineError> {
+        let plan = Arc::new(self.plan(spec)?);
+        let (seeds, rules) = (plan.seed_links(), plan.write_rules());
+        let now = self.clock.wall();
+        let crawl = self
+            .store
+            .create_crawl(&plan.spec, name, seeds, rules, now)
+            .await?;
+        self.run(crawl, plan, 0).await
+    }
+
+    /// Goes on with a crawl that was paused, or that a crash left behind.
+    pub async fn resume(&self, crawl: CrawlId) -> Result<CrawlHandle, EngineError> {
+        let row = self.store.crawl(crawl).await?;
+        if matches!(row.state, CrawlState::Completed | CrawlState::Cancelled) {
+            return Err(EngineError::NothingLeft(crawl, row.state.as_str()));
+        }
+        let plan = Arc::new(self.plan(row.spec)?);
+        self.store.reopen_crawl(crawl, plan.write_rules()).await?;
+        let pages = self.store.counts(crawl).await?.pages;
+        self.store
+            .set_state(crawl, CrawlState::Running, "", self.clock.wall())
+            .await?;
+        self.run(crawl, plan, pages).await
+    }
+
+    async fn run(
+        &self,
+        crawl: CrawlId,
+        plan: Arc<CrawlPlan>,
+        pages: u64,
+    ) -> Result<CrawlHandle, EngineError> {
+        let counts = self.store.counts(crawl).await?;
+        let first = Progress {
+            pages: counts.pages,
+            discovered: counts.discovered,
+            pending: counts.pending,
+            edges: counts.edges,
+            hosts: counts.hosts,
+            last_seq: self.store.crawl(crawl).await?.last_seq.0,
+            ..Progress::default()
+        };
+        let (progress, watching) = watch::channel(first);
+        let (end, ended) = oneshot::channel();
+        let start = Start {
+            crawl,
+            plan: Arc::clone(&plan),
+            progress,
+            ended: end,
+            pages,
+        };
+        let command = Command::Start(Box::new(start));
+        self.commands
+            .send(command)
+            .map_err(|_| EngineError::Stopped)?;
+        let commands = self.commands.clone();
+        Ok(CrawlHandle {
+            crawl,
+            plan,
+            progress: watching,
+            ended,
+            commands,
+        })
+    }
+}
+
+impl CrawlHandle {
+    /// Stops with work left: answers under way are awaited for a few seconds.
+    pub fn pause(&self) {
+        let _ = self.commands.send(Command::Stop {
+            crawl: self.crawl,
+            how: Stop::Pause,
+        });
+    }
+
+    /// Stops for good, at once.
+    pub fn cancel(&self) {
+        let _ = self.commands.send(Command::Stop {
+            crawl: self.crawl,
+            how: Stop::Cancel,
+        });
+    }
+
+    /// Waits for the end, whatever brings it.
+    pub async fn ended(&mut self) -> Result<CrawlEnd, EngineError> {
+        (&mut self.ended).await.map_err(|_| EngineError::Stopped)?
+    }
+}

@@ -1,0 +1,100 @@
+//! Why a URL was or was not crawled, or what would happen to one that was never seen.
+
+use trawl_rules::{RobotsRules, RobotsVerdict};
+use trawl_store::{Store, StoreError};
+use trawl_types::{
+    CrawlId, CrawlUrl, LinkRel, Reason, Scheme, record::PageStanding, spec::RobotsPolicy,
+};
+
+use crate::plan::CrawlPlan;
+
+/// The answer to "what about this URL?".
+#[derive(Debug)]
+pub struct Explanation {
+    /// The address as it would be requested; absent if the text is no crawlable URL.
+    pub address: Option<String>,
+    /// What it is compared by.
+    pub identity: Option<String>,
+    /// What the crawl knows of it.
+    pub standing: Option<PageStanding>,
+    /// What the rules say of it, apart from depth, budgets and robots.txt.
+    pub verdict: Result<(), Reason>,
+    pub robots: RobotsSays,
+}
+
+/// What is known of robots.txt for a URL.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RobotsSays {
+    Ignored,
+    /// The host has not been asked; its robots.txt would be read first.
+    NotRead,
+    Unreachable {
+        status: u16,
+    },
+    Allowed {
+        line: Option<u32>,
+    },
+    Disallowed {
+        line: u32,
+        rule: String,
+    },
+}
+
+/// Explains one URL from the view of one crawl. Asks no server.
+pub async fn explain(
+    store: &dyn Store,
+    plan: &CrawlPlan,
+    crawl: CrawlId,
+    text: &str,
+) -> Result<Explanation, StoreError> {
+    let url = match plan.normaliser().seed(text) {
+        Ok(url) => url,
+        Err(reason) => {
+            return Ok(Explanation {
+                address: None,
+                identity: None,
+                standing: None,
+                verdict: Err(reason),
+                robots: RobotsSays::NotRead,
+            });
+        }
+    };
+    Ok(Explanation {
+        address: Some(url.as_str().to_owned()),
+        identity: Some(plan.normaliser().identity(url.address())),
+        standing: store.standing(crawl, url.key()).await?,
+        verdict: plan.judge(&url, LinkRel::default()),
+        robots: robots(store, plan, &url).await?,
+    })
+}
+
+async fn robots(
+    store: &dyn Store,
+    plan: &CrawlPlan,
+    url: &CrawlUrl,
+) -> Result<RobotsSays, StoreError> {
+    let policy = plan.spec.politeness.robots;
+    if policy == RobotsPolicy::Ignore {
+        return Ok(RobotsSays::Ignored);
+    }
+    let Some(host) = store.host_by_name(url.host().as_str()).await? else {
+        return Ok(RobotsSays::NotRead);
+    };
+    let scheme: Scheme = url.scheme();
+    let Some(stored) = host.robots.iter().find(|robots| robots.scheme == scheme) else {
+        return Ok(RobotsSays::NotRead);
+    };
+    Ok(match stored.status {
+        200..=299 => {
+            let rules = RobotsRules::parse(&stored.body, plan.spec.fetch.user_agent.robots_name());
+            match rules.check(url.address()) {
+                RobotsVerdict::Allowed { line } => RobotsSays::Allowed { line },
+                RobotsVerdict::Disallowed { line, rule } => RobotsSays::Disallowed { line, rule },
+            }
+        }
+        0 | 429 | 500..=599 if policy == RobotsPolicy::Strict => RobotsSays::Unreachable {
+            status: stored.status,
+        },
+        _ => RobotsSays::Allowed { line: None },
+    })
+}

@@ -1,0 +1,179 @@
+//! A spec compiled into rules, and what they say of a URL. Pure but for the fetcher it carries.
+
+use std::sync::{Arc, Mutex};
+
+use rustc_hash::FxHashSet;
+use trawl_fetch::Fetcher;
+use trawl_rules::{AddressGuard, Normaliser, Scope, Scorer, TrapGuard};
+use trawl_store::contract::write::{Admission, NewLink, WriteRules};
+use trawl_types::{
+    CrawlSpec, CrawlUrl, KeySecret, LinkKind, LinkRel, Place, Reason,
+    spec::{MAX_SCORE, SpecError},
+};
+use url::{Origin, Url};
+
+/// Everything a visit needs to know of its crawl.
+#[derive(Debug)]
+pub struct CrawlPlan {
+    pub(crate) spec: CrawlSpec,
+    pub(crate) fetcher: Fetcher,
+    normaliser: Arc<Normaliser>,
+    scope: Scope,
+    guard: AddressGuard,
+    scorer: Scorer,
+    secret: KeySecret,
+    seeds: Vec<Result<CrawlUrl, (String, Reason)>>,
+    /// Where the spec's own headers may be sent.
+    trusted: FxHashSet<String>,
+}
+
+impl CrawlPlan {
+    /// Checks and compiles a spec; the error names the field that cannot be used.
+    pub fn compile(spec: CrawlSpec, secret: KeySecret, this_year: i32) -> Result<Self, SpecError> {
+        spec.validate()?;
+        let normaliser = Normaliser::new(&spec.normalise, secret);
+        let seeds: Vec<_> = spec
+            .seeds
+            .iter()
+            .map(|text| {
+                normaliser
+                    .seed(text)
+                    .map_err(|reason| (text.clone(), reason))
+            })
+            .collect();
+        let good: Vec<CrawlUrl> = seeds.iter().filter_map(|seed| seed.clone().ok()).collect();
+        if good.is_empty()
+            && let Some(Err((text, reason))) = seeds.first()
+        {
+            return Err(SpecError::new("seeds", format!("{text:?}: {reason}")));
+        }
+        let scope = Scope::compile(&spec, &good, this_year)?;
+        let guard = AddressGuard::compile(&spec.fetch)?;
+        let scorer = Scorer::new(&spec.strategy);
+        let fetcher = Fetcher::new(&spec.fetch)?;
+        let trusted = good.iter().map(|seed| origin_of(seed.address())).collect();
+        let normaliser = Arc::new(normaliser);
+        Ok(Self {
+            spec,
+            fetcher,
+            normaliser,
+            scope,
+            guard,
+            scorer,
+            secret,
+            seeds,
+            trusted,
+        })
+    }
+
+    pub fn spec(&self) -> &CrawlSpec {
+        &self.spec
+    }
+
+    pub(crate) fn normaliser(&self) -> &Normaliser {
+        &self.normaliser
+    }
+
+    /// Seeds that are no URLs at all, with what is wrong.
+    pub fn bad_seeds(&self) -> impl Iterator<Item = (&str, &Reason)> {
+        self.seeds
+            .iter()
+            .filter_map(|seed| seed.as_ref().err())
+            .map(|(t, r)| (t.as_str(), r))
+    }
+
+    /// Everything but depth, stateful traps and robots.txt.
+    pub(crate) fn judge(&self, url: &CrawlUrl, rel: LinkRel) -> Result<(), Reason> {
+        self.guard.check_url(url.address())?;
+        self.scope.check(url, rel)
+    }
+
+    pub(crate) fn judge_seed(&self, url: &CrawlUrl) -> Result<(), Reason> {
+        self.guard.check_url(url.address())?;
+        self.scope.check_seed(url)
+    }
+
+    pub(crate) fn score(&self, url: &CrawlUrl, anchor: &str, parent: u8) -> u8 {
+        self.scorer.score(url, anchor, parent, None, false)
+    }
+
+    /// The seeds as they enter the store.
+    pub(crate) fn seed_links(&self) -> Vec<NewLink> {
+        let good = self.seeds.iter().filter_map(|seed| seed.as_ref().ok());
+        good.map(|url| {
+            let verdict = self.judge_seed(url).map(|()| MAX_SCORE);
+            new_link(
+                url,
+                verdict,
+                LinkKind::Anchor,
+                LinkRel::default(),
+                Place::Body,
+                "",
+            )
+        })
+        .collect()
+    }
+
+    pub(crate) fn write_rules(&self) -> WriteRules {
+        WriteRules {
+            order: self.spec.strategy.order,
+            max_depth: self.spec.scope.max_depth,
+            admission: Box::new(TrapAdmission {
+                normaliser: Arc::clone(&self.normaliser),
+                guard: Mutex::new(TrapGuard::new(&self.spec.scope.traps, self.secret)),
+            }),
+        }
+    }
+
+    /// Credentials go only to the origins that were named as seeds.
+    pub(crate) fn may_see_secrets(&self, url: &Url) -> bool {
+        !self.spec.fetch.headers.is_empty() && self.trusted.contains(&origin_of(url))
+    }
+}
+
+fn origin_of(url: &Url) -> String {
+    match url.origin() {
+        origin @ Origin::Tuple(..) => origin.ascii_serialization(),
+        Origin::Opaque(_) => String::new(),
+    }
+}
+
+/// A link in the form a commit takes.
+pub(crate) fn new_link(
+    url: &CrawlUrl,
+    verdict: Result<u8, Reason>,
+    kind: LinkKind,
+    rel: LinkRel,
+    place: Place,
+    anchor: &str,
+) -> NewLink {
+    NewLink {
+        address: url.as_str().to_owned(),
+        key: url.key(),
+        host: url.host().as_str().to_owned(),
+        verdict,
+        kind,
+        rel,
+        place,
+        anchor: anchor.into(),
+        chain: Vec::new(),
+    }
+}
+
+/// The stateful trap guards, asked by the store for each URL it has never seen.
+struct TrapAdmission {
+    normaliser: Arc<Normaliser>,
+    guard: Mutex<TrapGuard>,
+}
+
+impl Admission for TrapAdmission {
+    fn admit(&mut self, address: &str) -> Result<(), Reason> {
+        let Ok(url) = self.normaliser.seed(address) else {
+            return Ok(());
+        };
+        match self.guard.get_mut() {
+            Ok(guard) => guard.admit(&url),
+            Err(poisoned) => poisoned.into_inner().admit(&url),
+        }
+    }
+}

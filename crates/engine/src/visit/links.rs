@@ -1,0 +1,79 @@
+//! A page's links as the store takes them: normalised, judged, scored, one for each target.
+
+use rustc_hash::FxHashMap;
+use trawl_extract::{PageFacts, PageLink};
+use trawl_store::contract::write::NewLink;
+use trawl_types::{LinkKind, LinkRel, Place, UrlKey};
+
+use crate::plan::{CrawlPlan, new_link};
+
+/// Links in document order. A page linked twice is taken once; if one of the links may be
+/// followed, the page may.
+pub(crate) fn links_of(plan: &CrawlPlan, facts: &PageFacts, parent_score: u8) -> Vec<NewLink> {
+    let mut seen: FxHashMap<UrlKey, usize> = FxHashMap::default();
+    let mut links: Vec<NewLink> = Vec::with_capacity(facts.links.len());
+    for link in &facts.links {
+        // Not a web address: neither a page nor an edge.
+        let Ok(url) = plan.normaliser().join(&facts.base, &link.href) else {
+            continue;
+        };
+        let rel = rel_of(link, facts);
+        let verdict = plan.judge(&url, rel);
+        if let Some(at) = seen.get(&url.key()) {
+            if links[*at].verdict.is_err() && verdict.is_ok() {
+                links[*at].verdict = Ok(plan.score(&url, &link.anchor, parent_score));
+            }
+            continue;
+        }
+        let verdict = verdict.map(|()| plan.score(&url, &link.anchor, parent_score));
+        seen.insert(url.key(), links.len());
+        links.push(new_link(
+            &url,
+            verdict,
+            kind_of(link),
+            rel,
+            place_of(link),
+            &link.anchor,
+        ));
+    }
+    links
+}
+
+fn rel_of(link: &PageLink, facts: &PageFacts) -> LinkRel {
+    use trawl_extract::Rel;
+    let bits = [
+        (Rel::NOFOLLOW, LinkRel::NOFOLLOW),
+        (Rel::UGC, LinkRel::UGC),
+        (Rel::SPONSORED, LinkRel::SPONSORED),
+    ];
+    let own = bits
+        .iter()
+        .filter(|(rel, _)| link.rel.contains(*rel))
+        .map(|(_, bit)| bit)
+        .sum();
+    // A page that asks not to be followed asks so for each of its links.
+    LinkRel(if facts.robots.nofollow || facts.robots.none {
+        LinkRel::NOFOLLOW | own
+    } else {
+        own
+    })
+}
+
+fn kind_of(link: &PageLink) -> LinkKind {
+    match link.kind {
+        trawl_extract::LinkKind::Canonical => LinkKind::Canonical,
+        trawl_extract::LinkKind::MetaRefresh => LinkKind::MetaRefresh,
+        _ => LinkKind::Anchor,
+    }
+}
+
+fn place_of(link: &PageLink) -> Place {
+    match link.place {
+        trawl_extract::Place::Nav => Place::Nav,
+        trawl_extract::Place::Header => Place::Header,
+        trawl_extract::Place::Main => Place::Main,
+        trawl_extract::Place::Footer => Place::Footer,
+        trawl_extract::Place::Aside => Place::Aside,
+        trawl_extract::Place::Body => Place::Body,
+    }
+}

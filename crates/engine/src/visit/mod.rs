@@ -1,0 +1,53 @@
+//! One lease to one settlement. Runs beside the dispatcher, owns nothing but its lease, and never
+//! fails: whatever happens is an outcome.
+//!
+//! * `answer`: what a status and a content type mean
+//! * `redirect`: where a redirect may lead
+//! * `links`: a page's links as the store takes them
+//! * `page`: the visit of a page
+//! * `robots`: the visit of robots.txt
+
+mod answer;
+mod links;
+mod page;
+mod redirect;
+mod robots;
+
+use trawl_frontier::{LeaseId, Report};
+use trawl_store::contract::write::Settlement;
+use trawl_types::CrawlUrl;
+
+use crate::task::PageTask;
+
+pub(crate) use page::visit_page;
+pub(crate) use robots::{RobotsEnd, RobotsResult, visit_robots};
+
+/// What a visit tells the dispatcher.
+#[derive(Debug)]
+pub(crate) enum Said {
+    /// The answer has begun: the server has seen the request.
+    Answered(LeaseId),
+    Finished(Box<Finished>),
+}
+
+#[derive(Debug)]
+pub(crate) struct Finished {
+    pub(crate) lease: LeaseId,
+    pub(crate) report: Report,
+    pub(crate) step: Step,
+}
+
+/// What follows from a finished lease.
+#[derive(Debug)]
+pub(crate) enum Step {
+    Settled {
+        task: Box<PageTask>,
+        settlement: Box<Settlement>,
+    },
+    /// The same page, at another address or with another method.
+    CarryOn {
+        task: Box<PageTask>,
+        url: Box<CrawlUrl>,
+    },
+    Robots(RobotsEnd),
+}

@@ -1,0 +1,126 @@
+//! The visit of robots.txt. Redirects come back as a further errand, so that every hop has a lease.
+
+use std::sync::Arc;
+
+use tokio::sync::mpsc::UnboundedSender;
+use trawl_fetch::{Accept, Answer, Ended, Method, Request};
+use trawl_frontier::{Health, LeaseId, Report};
+use trawl_types::{Outcome, OutcomeKind};
+use url::Url;
+
+use super::{Finished, Said, Step};
+use crate::{plan::CrawlPlan, task::RobotsTask};
+
+/// RFC 9309 §2.5 asks for at least this much.
+const MOST_BYTES: u64 = 500 * 1024;
+/// RFC 9309 §2.3.1.2.
+const MOST_HOPS: u8 = 5;
+
+#[derive(Debug)]
+pub(crate) struct RobotsEnd {
+    pub(crate) task: RobotsTask,
+    pub(crate) result: RobotsResult,
+}
+
+#[derive(Debug)]
+pub(crate) enum RobotsResult {
+    /// An answer that settles the matter: a file, or a status that stands for one.
+    Answer {
+        status: u16,
+        body: Vec<u8>,
+    },
+    Hop(Url),
+    Failed(Outcome),
+}
+
+pub(crate) async fn visit_robots(
+    plan: Arc<CrawlPlan>,
+    lease: LeaseId,
+    task: RobotsTask,
+    tell: UnboundedSender<Said>,
+) {
+    let request = Request {
+        url: task.url.clone(),
+        method: Method::Get,
+        accept: Accept::Robots,
+        etag: None,
+        last_modified: None,
+        secret_headers: plan.may_see_secrets(&task.url),
+        max_body: Some(MOST_BYTES),
+    };
+    let result = match plan.fetcher.start(request).await {
+        Ok(answer) => read(&task, answer).await,
+        Err(ended) => failed(ended),
+    };
+    let report = report(&result);
+    let step = Step::Robots(RobotsEnd { task, result });
+    let _ = tell.send(Said::Finished(Box::new(Finished {
+        lease,
+        report,
+        step,
+    })));
+}
+
+async fn read(task: &RobotsTask, answer: Answer) -> RobotsResult {
+    let head = answer.head();
+    let status = head.status;
+    match status {
+        200..=299 => match answer.body().await {
+            Ok(body) => RobotsResult::Answer {
+                status,
+                body: body.bytes,
+            },
+            Err(ended) => failed(ended),
+        },
+        300..=399 => {
+            let target = head
+                .location
+                .as_deref()
+                .and_then(|to| task.url.join(to.trim()).ok());
+            let target = target.filter(|url| matches!(url.scheme(), "http" | "https"));
+            answer.discard();
+            match target {
+                Some(mut url) if task.hops < MOST_HOPS => {
+                    url.set_fragment(None);
+                    RobotsResult::Hop(url)
+                }
+                // A chain that leads nowhere is a file that is not there.
+                _ => RobotsResult::Answer {
+                    status: 404,
+                    body: Vec::new(),
+                },
+            }
+        }
+        429 | 500..=599 => {
+            answer.discard();
+            let kind = OutcomeKind::ServerError;
+            RobotsResult::Failed(Outcome::new(kind, Some(status), format!("status {status}")))
+        }
+        _ => {
+            answer.discard();
+            RobotsResult::Answer {
+                status,
+                body: Vec::new(),
+            }
+        }
+    }
+}
+
+fn failed(ended: Ended) -> RobotsResult {
+    RobotsResult::Failed(ended.outcome)
+}
+
+fn report(result: &RobotsResult) -> Report {
+    match result {
+        RobotsResult::Failed(outcome) => Report {
+            contacted: !matches!(
+                outcome.kind,
+                OutcomeKind::AddressRefused | OutcomeKind::DnsFailure
+            ),
+            // Whether a host is given up over robots.txt is decided by the number of attempts.
+            health: Health::Unknown,
+            ..Report::well(false)
+        },
+        RobotsResult::Answer { .. } | RobotsResult::Hop(_) => Report::well(false),
+    }
+}
