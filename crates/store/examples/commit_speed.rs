@@ -217,7 +217,7 @@ async fn main() {
         began.elapsed().as_secs_f64(),
         in_commit.as_secs_f64(),
         cpu_seconds("trawl-writer"),
-        cpu_seconds("trawl-checkpoi"),
+        cpu_seconds("trawl-checkpoin"),
         memory("VmHWM"),
     );
     run.store.close().await.unwrap();

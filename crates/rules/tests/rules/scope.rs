@@ -267,8 +267,8 @@ fn shapes_of_endless_spaces_are_refused() {
         ("/a/b/a/b/a/b", Some(ReasonCode::RepeatedSegments)),
         (deep.as_str(), Some(ReasonCode::PathTooDeep)),
         (fine.as_str(), None),
-        ("/2061/05/", Some(ReasonCode::Calendar)),
-        ("/?month=2061-05", Some(ReasonCode::Calendar)),
+        ("/2099/05/", Some(ReasonCode::Calendar)),
+        ("/?month=2099-05", Some(ReasonCode::Calendar)),
         ("/2031/05/", None),
         (long.as_str(), Some(ReasonCode::UrlTooLong)),
     ] {

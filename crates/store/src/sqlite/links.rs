@@ -21,15 +21,23 @@ pub(super) struct Found {
 }
 
 impl Commit<'_> {
-    pub(super) fn take_links(&mut self, source: Source, links: Vec<NewLink>) -> Result<(), Fault> {
-        for mut link in links {
+    pub(super) fn take_links(
+        &mut self,
+        source: Source,
+        mut links: Vec<NewLink>,
+    ) -> Result<(), Fault> {
+        let mut targets = Vec::with_capacity(links.len());
+        for link in &mut links {
             let found = Found {
                 parent: Some(source.page),
                 depth: source.depth.saturating_add(link.depth_step()),
             };
-            let target = self.take_url(found, &mut link)?;
-            self.take_edge(source.page, target, &link)?;
+            targets.push(self.take_url(found, link)?);
         }
+        let edges = &mut self.sql.edges;
+        let counts = edges.write(self.crawl, source.page, &targets, &links)?;
+        self.report.edges += counts.new;
+        self.open.counters.edges += counts.new_in_crawl;
         Ok(())
     }
 
@@ -285,36 +293,6 @@ impl Commit<'_> {
     fn row(&mut self, page: PageId) -> Result<Row, Fault> {
         let row = Row::find(&mut self.sql.find_row, self.crawl, page)?;
         Ok(row.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
-    }
-
-    fn take_edge(&mut self, src: PageId, dst: PageId, link: &NewLink) -> Result<(), Fault> {
-        let (kind, rel, place) = (link.kind as u8, link.rel.0, link.place as u8);
-        let crawl = self.crawl.0;
-        let added = self.sql.add_edge.execute(params![
-            src.0,
-            dst.0,
-            kind,
-            rel,
-            place,
-            crawl,
-            &*link.anchor
-        ])?;
-        if added == 1 {
-            self.report.edges += 1;
-            self.open.counters.edges += 1;
-            return Ok(());
-        }
-        let seen = self.sql.see_edge.execute(params![
-            src.0,
-            dst.0,
-            crawl,
-            kind,
-            rel,
-            place,
-            &*link.anchor
-        ])?;
-        self.open.counters.edges += seen as u64;
-        Ok(())
     }
 }
 

@@ -9,7 +9,8 @@
 //! * [`writer`]: the thread that writes, command by command
 //! * [`crawls`]: a crawl's beginning, return and end
 //! * [`commit`]: one transaction of settled visits
-//! * [`links`]: links into pages, rows and edges
+//! * [`links`]: links into pages and rows of the crawl
+//! * [`edges`]: links into edges
 //! * [`depth`]: shortest distances, kept true
 //! * [`results`]: the result log
 //! * [`cache`], [`counters`], [`row`], [`statements`]: what the writer keeps at hand
@@ -23,6 +24,7 @@ mod commit;
 mod counters;
 mod crawls;
 mod depth;
+mod edges;
 mod explain;
 mod fault;
 mod links;

@@ -3,14 +3,15 @@
 
 use rusqlite::{CachedStatement, Connection};
 
+use super::edges::EdgeInserts;
+
 pub(crate) struct Statements<'c> {
     pub(crate) conn: &'c Connection,
     pub(crate) find_page: CachedStatement<'c>,
     pub(crate) add_page: CachedStatement<'c>,
     pub(crate) find_row: CachedStatement<'c>,
     pub(crate) add_row: CachedStatement<'c>,
-    pub(crate) add_edge: CachedStatement<'c>,
-    pub(crate) see_edge: CachedStatement<'c>,
+    pub(crate) edges: EdgeInserts<'c>,
     pub(crate) find_host: CachedStatement<'c>,
     pub(crate) add_host: CachedStatement<'c>,
     pub(crate) add_crawl_host: CachedStatement<'c>,
@@ -31,8 +32,9 @@ impl<'c> Statements<'c> {
     pub(crate) fn prepare(conn: &'c Connection) -> rusqlite::Result<Self> {
         Ok(Self {
             conn,
-            find_page: conn
-                .prepare_cached("SELECT id, host_id FROM pages WHERE key_host = ?1 AND key_url = ?2")?,
+            find_page: conn.prepare_cached(
+                "SELECT id, host_id FROM pages WHERE key_host = ?1 AND key_url = ?2",
+            )?,
             add_page: conn.prepare_cached(
                 "INSERT INTO pages (key_host, key_url, host_id, url) VALUES (?1, ?2, ?3, ?4)",
             )?,
@@ -42,20 +44,12 @@ impl<'c> Statements<'c> {
                  discovered_at, reason, reason_detail, chain)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
             )?,
-            add_edge: conn.prepare_cached(
-                "INSERT OR IGNORE INTO edges
-                 (src, dst, kind, rel, place, first_crawl, last_crawl, anchor)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7)",
-            )?,
-            see_edge: conn.prepare_cached(
-                "UPDATE edges SET first_crawl = min(first_crawl, ?3), last_crawl = max(last_crawl, ?3),
-                 kind = ?4, rel = ?5, place = ?6, anchor = ?7
-                 WHERE src = ?1 AND dst = ?2 AND (last_crawl < ?3 OR first_crawl > ?3)",
-            )?,
+            edges: EdgeInserts::prepare(conn)?,
             find_host: conn.prepare_cached("SELECT id FROM hosts WHERE name = ?1")?,
             add_host: conn.prepare_cached("INSERT INTO hosts (name) VALUES (?1)")?,
-            add_crawl_host: conn
-                .prepare_cached("INSERT OR IGNORE INTO crawl_hosts (crawl, host) VALUES (?1, ?2)")?,
+            add_crawl_host: conn.prepare_cached(
+                "INSERT OR IGNORE INTO crawl_hosts (crawl, host) VALUES (?1, ?2)",
+            )?,
             finish_row: conn.prepare_cached(
                 "UPDATE crawl_pages SET state = 2, attempts = ?3, outcome = ?4, seq = ?5
                  WHERE crawl = ?1 AND page = ?2",
