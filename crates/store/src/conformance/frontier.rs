@@ -49,9 +49,9 @@ pub async fn pending_urls_come_by_rank_then_by_age(store: &dyn Store) {
     assert_eq!(names(&report.admitted), ["plain", "plain2", "good"]);
     assert_eq!(crawl.queue().await, ["b", "good", "plain", "plain2"]);
     // What a commit reports is what is stored.
-    let stored = crawl.pending().await;
+    let pending = crawl.pending().await;
     for url in &report.admitted {
-        assert!(stored.contains(url), "{url:?} in {stored:?}");
+        assert!(pending.contains(url), "{url:?} in {pending:?}");
     }
 }
 

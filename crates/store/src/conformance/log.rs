@@ -105,14 +105,18 @@ pub async fn commits_from_many_tasks_all_land(store: &dyn Store) {
     let seeds: Vec<String> = (0..40).map(|n| format!("s{n}")).collect();
     let seeds: Vec<&str> = seeds.iter().map(String::as_str).collect();
     let crawl = Crawl::begin(store, &seeds, breadth()).await;
-    // Joined, so that many commits are under way at once.
-    let mut waiting = Vec::new();
-    for seed in &seeds {
-        waiting.push(Box::pin(crawl.read(seed, &["shared"])));
-    }
-    for one in waiting {
-        one.await;
-    }
+    let some = async |seeds: &[&str]| {
+        for seed in seeds {
+            crawl.read(seed, &["shared"]).await;
+        }
+    };
+    // Joined, so that several commits are under way at once.
+    tokio::join!(
+        some(&seeds[..10]),
+        some(&seeds[10..20]),
+        some(&seeds[20..30]),
+        some(&seeds[30..]),
+    );
     let counts = crawl.counts().await;
     assert_eq!((counts.done, counts.pending, counts.edges), (40, 1, 40));
 }

@@ -7,7 +7,8 @@ use trawl_types::{
 
 use super::read::{CrawlCounts, PendingUrl, StoredHost};
 
-/// Decides on URLs that nobody has seen before; called once for each, inside the commit.
+/// Decides on URLs that nobody has seen before; called once for each, inside the commit. Seeds are
+/// not asked about: a person named them.
 pub trait Admission: Send {
     fn admit(&mut self, address: &str) -> Result<(), Reason>;
 }
@@ -142,7 +143,8 @@ pub struct CommitReport {
     /// URLs that may now be crawled: new ones, and known ones that a shorter path brought within
     /// the depth limit. Already durable.
     pub admitted: Vec<PendingUrl>,
-    /// Hosts that `admitted` names for the first time in this process.
+    /// Hosts that `admitted` names for the first time in this process. Among very many hosts one
+    /// may be named again: a back end need not remember all of them.
     pub hosts: Vec<StoredHost>,
     /// The crawl in numbers after this commit.
     pub counts: CrawlCounts,

@@ -198,7 +198,7 @@ impl<'c> Commit<'c> {
                 reason.code as u8,
                 detail(reason)
             ])?;
-        self.open.counters.pending -= 1;
+        self.open.counters.no_longer_pending();
         self.open.counters.refuse(reason.code);
         Ok(())
     }

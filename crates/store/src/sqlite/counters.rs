@@ -46,19 +46,24 @@ impl Counters {
         self.pending += 1;
     }
 
+    pub(crate) fn no_longer_pending(&mut self) {
+        self.pending = self.pending.saturating_sub(1);
+    }
+
     pub(crate) fn refuse(&mut self, reason: ReasonCode) {
         self.refused += 1;
         self.reasons[reason as usize % CODES] += 1;
     }
 
     pub(crate) fn lift_refusal(&mut self, reason: ReasonCode) {
-        self.refused -= 1;
-        self.reasons[reason as usize % CODES] -= 1;
+        self.refused = self.refused.saturating_sub(1);
+        let total = &mut self.reasons[reason as usize % CODES];
+        *total = total.saturating_sub(1);
     }
 
     /// A pending page is done; returns its number in the result log.
     pub(crate) fn finish(&mut self, outcome: OutcomeKind) -> i64 {
-        self.pending -= 1;
+        self.no_longer_pending();
         self.done += 1;
         self.pages += u64::from(outcome.is_page());
         self.outcomes[outcome as usize % CODES] += 1;

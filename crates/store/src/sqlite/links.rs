@@ -67,19 +67,16 @@ impl Commit<'_> {
                 Ok((PageId(row.get(0)?), HostId(row.get(1)?)))
             })
             .optional()?;
-        let (page, host, seen_before) = match page {
-            Some((page, host)) => match Row::find(&mut self.sql.find_row, self.crawl, page)? {
-                Some(row) => {
-                    let known = self.known(page, &row);
-                    self.memory.pages.insert((self.crawl, link.key), known);
-                    return Ok(Looked::Known(known));
-                }
-                None => (page, host, true),
-            },
-            None => {
-                let host = self.host_id(&link.host)?;
-                (self.add_page(host, link)?, host, false)
+        let (page, host, seen_before) = if let Some((page, host)) = page {
+            if let Some(row) = Row::find(&mut self.sql.find_row, self.crawl, page)? {
+                let known = self.known(page, &row);
+                self.memory.pages.insert((self.crawl, link.key), known);
+                return Ok(Looked::Known(known));
             }
+            (page, host, true)
+        } else {
+            let host = self.host_id(&link.host)?;
+            (self.add_page(host, link)?, host, false)
         };
         let row = self.add_row(page, host, found, link, seen_before)?;
         let known = self.known(page, &row);
@@ -161,27 +158,26 @@ impl Commit<'_> {
         ])?;
         self.open.counters.discovered += 1;
         self.report.discovered += 1;
-        match row.reason {
-            Some(code) => self.open.counters.refuse(code),
-            None => {
-                self.open.counters.admit();
-                self.introduce(host)?;
-                let validators = self.validators(page, seen_before)?;
-                self.report.admitted.push(PendingUrl {
-                    page,
-                    host,
-                    address: std::mem::take(&mut link.address),
-                    rank,
-                    depth: row.depth,
-                    score,
-                    attempts: 0,
-                    not_before: UnixMillis(0),
-                    chain: std::mem::take(&mut link.chain),
-                    etag: validators.etag,
-                    last_modified: validators.last_modified,
-                });
-            }
+        if let Some(code) = row.reason {
+            self.open.counters.refuse(code);
+            return Ok(row);
         }
+        self.open.counters.admit();
+        self.introduce(host)?;
+        let validators = self.validators(page, seen_before)?;
+        self.report.admitted.push(PendingUrl {
+            page,
+            host,
+            address: std::mem::take(&mut link.address),
+            rank,
+            depth: row.depth,
+            score,
+            attempts: 0,
+            not_before: UnixMillis(0),
+            chain: std::mem::take(&mut link.chain),
+            etag: validators.etag,
+            last_modified: validators.last_modified,
+        });
         Ok(row)
     }
 

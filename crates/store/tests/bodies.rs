@@ -1,0 +1,150 @@
+//! Segment files: what nobody refers to is cut off, and the files are archives others can read.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+};
+
+use trawl_store::{
+    OpenOptions, SqliteStore, Store,
+    conformance::web::{Crawl, NOW, breadth, visit},
+    contract::write::{Settlement, Visit, VisitEnd},
+    segment,
+};
+use trawl_types::{CrawlId, OutcomeKind, Sequence};
+
+fn open(path: &Path) -> SqliteStore {
+    SqliteStore::open(path, &OpenOptions::default()).unwrap()
+}
+
+fn segment_file(path: &Path, number: u32) -> PathBuf {
+    PathBuf::from(format!("{}-bodies/{number:06}.warc.zst", path.display()))
+}
+
+async fn keep(crawl: &Crawl<'_>, name: &str, body: &str) -> Sequence {
+    let record = segment::encode(
+        &format!("https://a.test/{name}"),
+        NOW,
+        200,
+        [("Content-Type", &b"text/html"[..])],
+        body.as_bytes(),
+    );
+    let visit = Visit {
+        body: Some(record.unwrap()),
+        ..visit(OutcomeKind::Fetched)
+    };
+    let settlement = Settlement {
+        page: crawl.page(name).await,
+        end: VisitEnd::Final(Box::new(visit)),
+        links: Vec::new(),
+    };
+    crawl.commit(vec![settlement]).await.last_seq.unwrap()
+}
+
+async fn text(store: &SqliteStore, id: CrawlId, seq: Sequence) -> Option<String> {
+    let body = store.body(id, seq).await.unwrap();
+    body.map(|bytes| String::from_utf8(bytes).unwrap())
+}
+
+#[tokio::test]
+async fn orphans_are_cut_off_when_the_store_opens() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.db");
+    let store = open(&path);
+    let id = {
+        let crawl = Crawl::begin(&store, &["a", "b"], breadth()).await;
+        keep(&crawl, "a", "first").await;
+        crawl.id
+    };
+    store.close().await.unwrap();
+    drop(store);
+    let file = segment_file(&path, 1);
+    let whole = std::fs::read(&file).unwrap();
+    let mut longer = std::fs::OpenOptions::new()
+        .append(true)
+        .open(&file)
+        .unwrap();
+    longer.write_all(b"a body whose commit never came").unwrap();
+    std::fs::write(segment_file(&path, 2), b"a whole file of them").unwrap();
+    let store = open(&path);
+    assert_eq!(std::fs::read(&file).unwrap(), whole);
+    assert!(!segment_file(&path, 2).exists());
+    store.reopen_crawl(id, breadth()).await.unwrap();
+    let crawl = Crawl { store: &store, id };
+    let seq = keep(&crawl, "b", "second").await;
+    assert_eq!(text(&store, id, seq).await.as_deref(), Some("second"));
+    assert_eq!(
+        text(&store, id, Sequence(1)).await.as_deref(),
+        Some("first")
+    );
+}
+
+#[tokio::test]
+async fn bodies_that_were_lost_are_missing_and_the_next_ones_are_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.db");
+    let store = open(&path);
+    let id = {
+        let crawl = Crawl::begin(&store, &["a", "b", "c"], breadth()).await;
+        keep(&crawl, "a", "first").await;
+        keep(&crawl, "b", "second").await;
+        crawl.id
+    };
+    drop(store);
+    let file = segment_file(&path, 1);
+    let length = std::fs::metadata(&file).unwrap().len();
+    let cut = std::fs::OpenOptions::new().write(true).open(&file).unwrap();
+    cut.set_len(length - 3).unwrap();
+    let store = open(&path);
+    assert_eq!(text(&store, id, Sequence(2)).await, None);
+    store.reopen_crawl(id, breadth()).await.unwrap();
+    let crawl = Crawl { store: &store, id };
+    let seq = keep(&crawl, "c", "third").await;
+    assert_eq!(text(&store, id, seq).await.as_deref(), Some("third"));
+    assert_eq!(
+        text(&store, id, Sequence(1)).await.as_deref(),
+        Some("first")
+    );
+    assert_eq!(text(&store, id, Sequence(2)).await, None);
+}
+
+#[tokio::test]
+async fn a_flipped_bit_makes_a_body_missing_not_wrong() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.db");
+    let store = open(&path);
+    let crawl = Crawl::begin(&store, &["a"], breadth()).await;
+    let seq = keep(&crawl, "a", "first").await;
+    let file = segment_file(&path, 1);
+    let mut bytes = std::fs::read(&file).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    std::fs::write(&file, bytes).unwrap();
+    assert_eq!(text(&store, crawl.id, seq).await, None);
+}
+
+#[tokio::test]
+async fn a_segment_file_is_a_warc_file_under_zstd() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.db");
+    let store = open(&path);
+    let crawl = Crawl::begin(&store, &["a", "b"], breadth()).await;
+    keep(&crawl, "a", "one\r\n\r\n").await;
+    keep(&crawl, "b", "two").await;
+    let plain = zstd::stream::decode_all(&*std::fs::read(segment_file(&path, 1)).unwrap()).unwrap();
+    let mut rest = std::str::from_utf8(&plain).unwrap();
+    let mut types = Vec::new();
+    while !rest.is_empty() {
+        let (head, after) = rest.split_once("\r\n\r\n").unwrap();
+        assert!(head.starts_with("WARC/1.1\r\n"));
+        let field = |name: &str| {
+            let line = head.lines().find(|line| line.starts_with(name)).unwrap();
+            line[name.len()..].trim().to_owned()
+        };
+        types.push(field("WARC-Type:"));
+        let length: usize = field("Content-Length:").parse().unwrap();
+        assert_eq!(&after[length..length + 4], "\r\n\r\n");
+        rest = &after[length + 4..];
+    }
+    assert_eq!(types, ["warcinfo", "response", "response"]);
+}
