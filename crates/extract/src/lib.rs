@@ -21,7 +21,6 @@ mod warning;
 
 pub use fingerprint::content_hash;
 pub use page::{
-    Alternate, LinkKind, MetaRobots, PageFacts, PageLimits, PageLink, Place, Rel, page,
-    parse_x_robots_tag,
+    Alternate, MetaRobots, PageFacts, PageLimits, PageLink, Rel, page, parse_x_robots_tag,
 };
 pub use warning::Warning;

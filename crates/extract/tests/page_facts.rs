@@ -2,7 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use trawl_extract::{PageFacts, PageLimits, Place, Rel, Warning, page};
+use trawl_extract::{PageFacts, PageLimits, Rel, Warning, page};
+use trawl_types::Place;
 use url::Url;
 
 fn read(html: &str) -> PageFacts {

@@ -84,6 +84,15 @@ impl<T> Host<T> {
         self.robots[scheme as usize] = state;
     }
 
+    /// Whoever asked for robots.txt may be gone: the next crawl asks for itself.
+    pub(crate) fn ask_robots_again(&mut self) {
+        for state in &mut self.robots {
+            if *state == Robots::Asked {
+                *state = Robots::Unknown;
+            }
+        }
+    }
+
     /// True if forgetting the host loses nothing: the store has all that matters.
     pub(crate) fn is_forgettable(&self, now: Moment) -> bool {
         self.in_flight == 0

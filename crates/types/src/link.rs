@@ -3,14 +3,19 @@
 use serde::{Deserialize, Serialize};
 
 /// Where on the page a link stands. Numbers are stored: never reuse one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[repr(u8)]
 pub enum Place {
+    /// No sectioning element around it.
+    #[default]
     Body = 0,
     Nav = 1,
+    /// The page's `<header>`; the header of an article belongs to the article.
     Header = 2,
+    /// `<main>` or `<article>`.
     Main = 3,
+    /// The page's `<footer>`; the footer of an article belongs to the article.
     Footer = 4,
     Aside = 5,
 }
@@ -20,11 +25,17 @@ pub enum Place {
 #[serde(rename_all = "snake_case")]
 #[repr(u8)]
 pub enum LinkKind {
+    /// `<a href>` without `download`.
     Anchor = 0,
+    /// `<link rel="canonical">`.
     Canonical = 1,
     Redirect = 2,
     MetaRefresh = 3,
     Sitemap = 4,
+    /// `<area href>` without `download`.
+    Area = 5,
+    /// `<frame src>`: the pages of an old frameset. Embedded `<iframe>`s are no links.
+    Frame = 6,
 }
 
 /// The `rel` values that matter, as bits.
@@ -87,6 +98,8 @@ impl LinkKind {
             Self::Redirect => "redirect",
             Self::MetaRefresh => "meta_refresh",
             Self::Sitemap => "sitemap",
+            Self::Area => "area",
+            Self::Frame => "frame",
         }
     }
 
@@ -96,6 +109,8 @@ impl LinkKind {
             2 => Self::Redirect,
             3 => Self::MetaRefresh,
             4 => Self::Sitemap,
+            5 => Self::Area,
+            6 => Self::Frame,
             _ => Self::Anchor,
         }
     }

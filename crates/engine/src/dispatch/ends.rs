@@ -71,12 +71,12 @@ impl Dispatcher {
         let leases: Vec<LeaseId> = self
             .visits
             .iter()
-            .filter(|(_, (owner, _))| *owner == crawl)
+            .filter(|(_, under_way)| under_way.crawl == crawl)
             .map(|(lease, _)| *lease)
             .collect();
         for lease in leases {
-            if let Some((_, visit)) = self.visits.remove(&lease) {
-                visit.abort();
+            if let Some(under_way) = self.visits.remove(&lease) {
+                under_way.visit.abort();
             }
             self.frontier
                 .settle(lease, Report::well(false), self.clock.now());
@@ -107,8 +107,8 @@ impl Dispatcher {
     /// The store cannot go on, so no crawl can. What was committed stays; a resume continues.
     pub(crate) fn fail_all(&mut self, error: &StoreError) {
         let message = Arc::<str>::from(error.to_string());
-        for (_, visit) in self.visits.values() {
-            visit.abort();
+        for under_way in self.visits.values() {
+            under_way.visit.abort();
         }
         self.visits.clear();
         for (crawl, mut running) in self.crawls.drain() {

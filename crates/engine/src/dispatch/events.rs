@@ -13,7 +13,7 @@ use trawl_store::{
 use trawl_types::{CrawlId, CrawlUrl, HostId, Outcome, Sequence};
 use url::Url;
 
-use super::{Dispatcher, hosts::KnownRobots, lookups::Next};
+use super::{Dispatcher, UnderWay, hosts::KnownRobots, lookups::Next};
 use crate::{
     commit::{After, Committed, What},
     progress::Progress,
@@ -35,22 +35,20 @@ impl Dispatcher {
             report,
             step,
         } = finished;
-        let Some((crawl, _)) = self.visits.remove(&lease) else {
+        let Some(UnderWay { crawl, host, .. }) = self.visits.remove(&lease) else {
             return;
         };
         match step {
             Step::Settled { task, settlement } => {
-                self.give_back(crawl, lease, task.home, report);
+                self.give_back(crawl, lease, host, report);
                 self.settle(crawl, task, settlement);
             }
             Step::CarryOn { mut task, url } => {
                 task.address = url.as_str().to_owned();
-                let host = task.home;
                 self.carry_on(crawl, task, &url);
                 self.give_back(crawl, lease, host, report);
             }
             Step::Robots(end) => {
-                let host = end.task.host;
                 self.give_back(crawl, lease, host, report);
                 self.take_robots(crawl, end);
             }

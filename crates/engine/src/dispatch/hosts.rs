@@ -146,7 +146,8 @@ impl Dispatcher {
             let until = self
                 .clock
                 .moment_of(UnixMillis(stored.fetched_at.0 + ROBOTS_TTL_MS));
-            if until > now {
+            // A failure may be over by now: a new process asks again.
+            if until > now && is_an_answer(stored.status) {
                 let known = read_robots(facts, stored, &plan);
                 entry.crawl_delay_ms = entry.crawl_delay_ms.max(known);
                 entry.robots_until[stored.scheme as usize] = Some(until);
@@ -172,6 +173,10 @@ impl Dispatcher {
     pub(crate) fn robots_until(&self) -> Moment {
         self.clock.now().after(ROBOTS_TTL_MS as u64)
     }
+}
+
+fn is_an_answer(status: u16) -> bool {
+    matches!(status, 200..=499) && status != 429
 }
 
 fn read_robots(facts: &mut HostFacts, stored: &StoredRobots, plan: &CrawlPlan) -> u64 {

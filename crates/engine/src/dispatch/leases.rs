@@ -5,17 +5,26 @@ use std::sync::{Arc, atomic::Ordering};
 use trawl_frontier::{Lease, LeaseId, Moment, Report, Work};
 use trawl_store::contract::write::{Settlement, Visit, VisitEnd};
 use trawl_types::{
-    CrawlId, HostId, Outcome, OutcomeKind, Reason, ReasonCode, Scheme, spec::RobotsPolicy,
+    CrawlId, HostId, Outcome, OutcomeKind, Reason, ReasonCode, Scheme, UnixMillis,
+    spec::RobotsPolicy,
 };
 use url::Url;
 
-use super::{Dispatcher, MOST_UNCOMMITTED, MOST_UNCOMMITTED_BYTES, hosts::Says};
+use super::{Dispatcher, MOST_UNCOMMITTED, MOST_UNCOMMITTED_BYTES, UnderWay, hosts::Says};
 use crate::{
     commit::{After, Item, What},
     plan::CrawlPlan,
     task::{PageTask, RobotsTask, Task},
     visit::{visit_page, visit_robots},
 };
+
+/// A lease without its work.
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    lease: LeaseId,
+    crawl: CrawlId,
+    host: HostId,
+}
 
 impl Dispatcher {
     /// Leases as long as there is something to lease and room for what comes of it.
@@ -38,122 +47,114 @@ impl Dispatcher {
     }
 
     fn send_off(&mut self, lease: Lease<Task>) {
-        let Some(plan) = self
-            .crawls
-            .get(&lease.crawl)
-            .map(|running| Arc::clone(&running.plan))
-        else {
+        let slot = Slot {
+            lease: lease.id,
+            crawl: lease.crawl,
+            host: lease.host,
+        };
+        let Some(running) = self.crawls.get(&lease.crawl) else {
             self.frontier
                 .settle(lease.id, Report::untouched(), self.clock.now());
             return;
         };
-        let (id, crawl, host) = (lease.id, lease.crawl, lease.host);
-        match lease.work {
-            Work::Robots(scheme) => self.send_for_robots(&plan, id, crawl, host, scheme),
-            Work::Errand(Task::Robots(task)) => self.spawn_robots(&plan, id, crawl, task),
-            Work::Errand(Task::Page(task)) => self.send_to_page(&plan, id, crawl, host, task),
-            Work::Page(item) => match item.task {
-                Task::Page(task) => self.send_to_page(&plan, id, crawl, host, task),
-                Task::Robots(task) => self.spawn_robots(&plan, id, crawl, task),
-            },
+        let plan = Arc::clone(&running.plan);
+        let task = match lease.work {
+            Work::Robots(scheme) => return self.send_for_robots(&plan, slot, scheme),
+            Work::Errand(task) => task,
+            Work::Page(item) => item.task,
+        };
+        match task {
+            Task::Page(task) => self.send_to_page(&plan, slot, task),
+            Task::Robots(task) => self.spawn_robots(&plan, slot, task),
         }
     }
 
-    fn send_for_robots(
-        &mut self,
-        plan: &Arc<CrawlPlan>,
-        lease: LeaseId,
-        crawl: CrawlId,
-        host: HostId,
-        scheme: Scheme,
-    ) {
+    fn send_for_robots(&mut self, plan: &Arc<CrawlPlan>, slot: Slot, scheme: Scheme) {
         let url = self
             .hosts
-            .get(&host)
+            .get(&slot.host)
             .and_then(|facts| facts.robots_url(scheme));
-        match url {
-            Some(url) => {
-                let task = RobotsTask {
-                    host,
-                    scheme,
-                    url,
-                    hops: 0,
-                };
-                self.spawn_robots(plan, lease, crawl, task);
-            }
-            None => {
-                self.frontier
-                    .settle(lease, Report::untouched(), self.clock.now());
-            }
+        if let Some(url) = url {
+            let task = RobotsTask {
+                host: slot.host,
+                scheme,
+                url,
+                hops: 0,
+            };
+            return self.spawn_robots(plan, slot, task);
         }
+        // A host whose name makes no URL cannot be asked; its pages will say so themselves.
+        let now = self.clock.now();
+        self.frontier.settle(slot.lease, Report::untouched(), now);
+        self.frontier
+            .robots_known(slot.host, scheme, self.robots_until(), 0, now);
     }
 
-    fn spawn_robots(
-        &mut self,
-        plan: &Arc<CrawlPlan>,
-        lease: LeaseId,
-        crawl: CrawlId,
-        task: RobotsTask,
-    ) {
-        let visit = visit_robots(Arc::clone(plan), lease, task, self.said.0.clone());
-        let handle = tokio::spawn(visit).abort_handle();
-        self.visits.insert(lease, (crawl, handle));
+    fn spawn_robots(&mut self, plan: &Arc<CrawlPlan>, slot: Slot, task: RobotsTask) {
+        let visit = visit_robots(Arc::clone(plan), slot.lease, task, self.said.0.clone());
+        self.set_off(slot, visit);
     }
 
-    fn send_to_page(
-        &mut self,
-        plan: &Arc<CrawlPlan>,
-        lease: LeaseId,
-        crawl: CrawlId,
-        host: HostId,
-        task: Box<PageTask>,
-    ) {
+    fn set_off(&mut self, slot: Slot, visit: impl Future<Output = ()> + Send + 'static) {
+        let visit = tokio::spawn(visit).abort_handle();
+        self.visits.insert(
+            slot.lease,
+            UnderWay {
+                crawl: slot.crawl,
+                host: slot.host,
+                visit,
+            },
+        );
+    }
+
+    fn send_to_page(&mut self, plan: &Arc<CrawlPlan>, slot: Slot, task: Box<PageTask>) {
         let Ok(url) = Url::parse(&task.address) else {
             let reason = Reason::new(ReasonCode::InvalidUrl, task.address.clone());
-            return self.refuse(lease, crawl, &task, VisitEnd::Refused(reason));
+            return self.end_without_visit(slot, &task, VisitEnd::Refused(reason));
         };
-        let scheme = Scheme::of(&url).unwrap_or(Scheme::Http);
-        let agent = plan.spec.fetch.user_agent.robots_name();
-        let says = match self.hosts.get(&host) {
-            _ if plan.spec.politeness.robots == RobotsPolicy::Ignore => Says::Allowed,
-            Some(facts) => facts.says(scheme, agent, &url),
-            None => Says::NotRead,
-        };
-        match says {
-            Says::Allowed => self.spawn_page(plan, lease, crawl, task, url),
-            Says::Refused(reason) => self.refuse(lease, crawl, &task, refusal(&task, reason, self)),
+        match self.ask_robots(plan, slot.host, &url) {
+            Says::Allowed => {
+                let plan = Arc::clone(plan);
+                let tell = self.said.0.clone();
+                self.spawn(
+                    slot,
+                    visit_page(plan, self.clock, slot.lease, task, url, tell),
+                );
+            }
+            Says::Refused(reason) => {
+                let end = refusal(&task, reason, self.clock.wall());
+                self.end_without_visit(slot, &task, end);
+            }
             Says::Dead(outcome) => {
-                let end = self.end_without_visit(&task, outcome);
-                self.refuse(lease, crawl, &task, end);
+                let end = ended(&task, outcome, self.clock.wall());
+                self.end_without_visit(slot, &task, end);
             }
             Says::NotRead => {
                 let now = self.clock.now();
-                self.frontier.settle(lease, Report::untouched(), now);
-                self.frontier.robots_again(host, scheme, 0, now);
-                let item = task.queued(Moment::START);
-                self.frontier.carry_on(crawl, host, item, now);
+                let scheme = Scheme::of(&url).unwrap_or(Scheme::Http);
+                self.frontier.settle(slot.lease, Report::untouched(), now);
+                self.frontier.robots_again(slot.host, scheme, 0, now);
+                self.frontier
+                    .carry_on(slot.crawl, slot.host, task.queued(Moment::START), now);
             }
         }
     }
 
-    fn spawn_page(
-        &mut self,
-        plan: &Arc<CrawlPlan>,
-        lease: LeaseId,
-        crawl: CrawlId,
-        task: Box<PageTask>,
-        url: Url,
-    ) {
-        let plan = Arc::clone(plan);
-        let visit = visit_page(plan, self.clock, lease, task, url, self.said.0.clone());
-        let handle = tokio::spawn(visit).abort_handle();
-        self.visits.insert(lease, (crawl, handle));
+    fn ask_robots(&self, plan: &CrawlPlan, host: HostId, url: &Url) -> Says {
+        if plan.spec.politeness.robots == RobotsPolicy::Ignore {
+            return Says::Allowed;
+        }
+        let scheme = Scheme::of(url).unwrap_or(Scheme::Http);
+        let agent = plan.spec.fetch.user_agent.robots_name();
+        self.hosts
+            .get(&host)
+            .map_or(Says::NotRead, |facts| facts.says(scheme, agent, url))
     }
 
-    /// Ends a page's visit without asking its host.
-    fn refuse(&mut self, lease: LeaseId, crawl: CrawlId, task: &PageTask, end: VisitEnd) {
+    /// Settles a page's lease without having asked its host.
+    fn end_without_visit(&mut self, slot: Slot, task: &PageTask, end: VisitEnd) {
         self.frontier
-            .settle(lease, Report::untouched(), self.clock.now());
+            .settle(slot.lease, Report::untouched(), self.clock.now());
         let settlement = Settlement {
             page: task.page,
             end,
@@ -163,32 +164,7 @@ impl Dispatcher {
             host: task.home,
             page: task.page,
         };
-        self.commit(crawl, What::Page(Box::new(settlement), after), 256);
-    }
-
-    fn end_without_visit(&self, task: &PageTask, outcome: Outcome) -> VisitEnd {
-        VisitEnd::Final(Box::new(Visit {
-            outcome,
-            attempts: task.attempts,
-            final_url: None,
-            redirect_to: None,
-            canonical_url: None,
-            title: None,
-            description: None,
-            content_type: None,
-            charset: None,
-            language: None,
-            content_length: None,
-            content_hash: None,
-            truncated: false,
-            etag: None,
-            last_modified: None,
-            robots: None,
-            links_total: 0,
-            fetch_time_ms: 0,
-            crawled_at: self.clock.wall(),
-            body: None,
-        }))
+        self.commit(slot.crawl, What::Page(Box::new(settlement), after), 256);
     }
 
     pub(crate) fn commit(&mut self, crawl: CrawlId, what: What, weight: usize) {
@@ -208,10 +184,21 @@ impl Dispatcher {
 
 /// A page that robots.txt refuses. One that was reached through a redirect of itself was asked for
 /// before, so it ends with an outcome; any other is refused like a URL out of scope.
-fn refusal(task: &PageTask, reason: Reason, dispatcher: &Dispatcher) -> VisitEnd {
+fn refusal(task: &PageTask, reason: Reason, now: UnixMillis) -> VisitEnd {
     if task.hops.is_empty() {
         return VisitEnd::Refused(reason);
     }
-    let outcome = Outcome::new(OutcomeKind::RobotsDenied, None, reason.to_string());
-    dispatcher.end_without_visit(task, outcome)
+    ended(
+        task,
+        Outcome::new(OutcomeKind::RobotsDenied, None, reason.to_string()),
+        now,
+    )
+}
+
+fn ended(task: &PageTask, outcome: Outcome, now: UnixMillis) -> VisitEnd {
+    let visit = Visit {
+        attempts: task.attempts,
+        ..Visit::new(outcome, now)
+    };
+    VisitEnd::Final(Box::new(visit))
 }

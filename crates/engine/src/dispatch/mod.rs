@@ -77,13 +77,21 @@ pub(crate) enum Stop {
     Cancel,
 }
 
+/// A visit that runs beside the loop.
+struct UnderWay {
+    crawl: CrawlId,
+    /// The host it may contact.
+    host: HostId,
+    visit: AbortHandle,
+}
+
 pub(crate) struct Dispatcher {
     clock: Clock,
     store: Arc<dyn Store>,
     frontier: Frontier<Task>,
     crawls: FxHashMap<CrawlId, Running>,
     hosts: FxHashMap<HostId, HostFacts>,
-    visits: FxHashMap<LeaseId, (CrawlId, AbortHandle)>,
+    visits: FxHashMap<LeaseId, UnderWay>,
     /// Hosts of an earlier process may just have been asked: wait one delay.
     hold_off: bool,
     most_hosts: usize,

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 use trawl_extract::{PageFacts, PageLink};
 use trawl_store::contract::write::NewLink;
-use trawl_types::{LinkKind, LinkRel, Place, UrlKey};
+use trawl_types::{LinkRel, UrlKey};
 
 use crate::plan::{CrawlPlan, new_link};
 
@@ -30,9 +30,9 @@ pub(crate) fn links_of(plan: &CrawlPlan, facts: &PageFacts, parent_score: u8) ->
         links.push(new_link(
             &url,
             verdict,
-            kind_of(link),
+            link.kind,
             rel,
-            place_of(link),
+            link.place,
             &link.anchor,
         ));
     }
@@ -57,23 +57,4 @@ fn rel_of(link: &PageLink, facts: &PageFacts) -> LinkRel {
     } else {
         own
     })
-}
-
-fn kind_of(link: &PageLink) -> LinkKind {
-    match link.kind {
-        trawl_extract::LinkKind::Canonical => LinkKind::Canonical,
-        trawl_extract::LinkKind::MetaRefresh => LinkKind::MetaRefresh,
-        _ => LinkKind::Anchor,
-    }
-}
-
-fn place_of(link: &PageLink) -> Place {
-    match link.place {
-        trawl_extract::Place::Nav => Place::Nav,
-        trawl_extract::Place::Header => Place::Header,
-        trawl_extract::Place::Main => Place::Main,
-        trawl_extract::Place::Footer => Place::Footer,
-        trawl_extract::Place::Aside => Place::Aside,
-        trawl_extract::Place::Body => Place::Body,
-    }
 }

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::href::{self, MAX_HREF_BYTES};
-use super::{LinkKind, PageLink, Place, Rel};
+use super::{PageLink, Rel};
 use crate::warning::{Warning, warn_once};
+use trawl_types::{LinkKind, Place};
 
 /// Takes links until there are enough distinct ones, and counts the rest.
 #[derive(Debug)]

@@ -14,11 +14,11 @@ mod robots;
 mod scan;
 mod text;
 
+use trawl_types::{LinkKind, Place};
 use url::Url;
 
 use crate::warning::Warning;
 
-pub use place::Place;
 pub use rel::Rel;
 pub use robots::{MetaRobots, parse_x_robots_tag};
 
@@ -41,21 +41,6 @@ impl Default for PageLimits<'_> {
             crawler: "",
         }
     }
-}
-
-/// What makes something a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum LinkKind {
-    /// `<a href>` without `download`, also in SVG.
-    Anchor,
-    /// `<area href>` without `download`.
-    Area,
-    /// `<link rel="canonical">`
-    Canonical,
-    /// `<frame src>`: the pages of an old frameset. Embedded `<iframe>`s are no links.
-    Frame,
-    /// `<meta http-equiv="refresh">`
-    MetaRefresh,
 }
 
 /// A link to another page.

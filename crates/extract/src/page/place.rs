@@ -2,25 +2,9 @@
 //!
 //! A bounded stack, not a tree: pages that forget end tags must not turn into one long `<nav>`.
 
-use crate::html::TagKey;
+use trawl_types::Place;
 
-/// The part of a page.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Place {
-    /// No sectioning element around it.
-    #[default]
-    Body,
-    /// `<nav>`
-    Nav,
-    /// The page's `<header>`; the header of an article belongs to the article.
-    Header,
-    /// `<main>` or `<article>`
-    Main,
-    /// The page's `<footer>`; the footer of an article belongs to the article.
-    Footer,
-    /// `<aside>`
-    Aside,
-}
+use crate::html::TagKey;
 
 const MAX_DEPTH: usize = 64;
 

@@ -10,9 +10,10 @@ use super::foreign::Foreign;
 use super::links::LinkCollector;
 use super::place::Places;
 use super::text::{TextCollector, collapse};
-use super::{Alternate, LinkKind, MetaRobots, PageFacts, PageLimits, Rel, href, refresh, robots};
+use super::{Alternate, MetaRobots, PageFacts, PageLimits, Rel, href, refresh, robots};
 use crate::html::{StartTag, TagKey, Token, Tokenizer, entities};
 use crate::warning::{Warning, warn_once};
+use trawl_types::LinkKind;
 
 const MAX_TITLE_CHARS: usize = 1000;
 const MAX_DESCRIPTION_CHARS: usize = 2000;

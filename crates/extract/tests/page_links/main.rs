@@ -5,7 +5,8 @@
 mod cases;
 
 use cases::CASES;
-use trawl_extract::{LinkKind, PageFacts, PageLimits, page};
+use trawl_extract::{PageFacts, PageLimits, page};
+use trawl_types::LinkKind;
 use url::Url;
 
 fn read(html: &str) -> PageFacts {

@@ -119,6 +119,7 @@ impl<T> Frontier<T> {
             if let Some(host) = self.hosts.get_mut(&host_id) {
                 host.lanes.retain(|(crawl, _)| *crawl != id);
                 host.errands.retain(|(crawl, _)| *crawl != id);
+                host.ask_robots_again();
             }
             self.reschedule(host_id, now);
         }

@@ -104,6 +104,34 @@ pub struct Visit {
     pub body: Option<Vec<u8>>,
 }
 
+impl Visit {
+    /// A visit of which nothing but its end is known.
+    pub fn new(outcome: Outcome, crawled_at: UnixMillis) -> Self {
+        Self {
+            outcome,
+            attempts: 0,
+            final_url: None,
+            redirect_to: None,
+            canonical_url: None,
+            title: None,
+            description: None,
+            content_type: None,
+            charset: None,
+            language: None,
+            content_length: None,
+            content_hash: None,
+            truncated: false,
+            etag: None,
+            last_modified: None,
+            robots: None,
+            links_total: 0,
+            fetch_time_ms: 0,
+            crawled_at,
+            body: None,
+        }
+    }
+}
+
 /// robots.txt of one origin of a host, as it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredRobots {
