@@ -116,7 +116,7 @@ impl Dispatcher {
             Says::Allowed => {
                 let plan = Arc::clone(plan);
                 let tell = self.said.0.clone();
-                self.spawn(
+                self.set_off(
                     slot,
                     visit_page(plan, self.clock, slot.lease, task, url, tell),
                 );
