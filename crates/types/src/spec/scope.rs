@@ -33,8 +33,6 @@ pub struct ScopeSpec {
     pub max_url_length: u32,
     pub max_links_per_page: u32,
     pub follow_nofollow: bool,
-    /// Read the sitemaps that robots.txt names and take their URLs as links of the seeds.
-    pub sitemaps: bool,
     pub traps: TrapSpec,
 }
 
@@ -50,7 +48,6 @@ impl Default for ScopeSpec {
             max_url_length: 2048,
             max_links_per_page: 1000,
             follow_nofollow: true,
-            sitemaps: false,
             traps: TrapSpec::default(),
         }
     }
