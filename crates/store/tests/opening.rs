@@ -148,24 +148,3 @@ async fn a_damaged_file_is_an_error_and_not_a_panic() {
     };
     assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
 }
-
-/// Permissions do not bind the superuser, so the file system must say no: an immutable file, or
-/// as good: a folder where the database is.
-#[tokio::test]
-async fn a_file_that_cannot_be_written_is_named() {
-    let (folder, path) = folder();
-    drop(open(&path).unwrap());
-    let mut permissions = std::fs::metadata(&path).unwrap().permissions();
-    permissions.set_readonly(true);
-    std::fs::set_permissions(&path, permissions.clone()).unwrap();
-    let bypassed = std::fs::OpenOptions::new().write(true).open(&path).is_ok();
-    if !bypassed {
-        let refused = open(&path).unwrap_err();
-        assert!(matches!(refused, StoreError::ReadOnly { .. }), "{refused}");
-        assert!(refused.to_string().contains("t.db"));
-    }
-    // Looking at it works either way.
-    SqliteStore::open_read_only(&path).unwrap();
-    let is_folder = open(folder.path()).unwrap_err();
-    assert!(!is_folder.to_string().is_empty());
-}

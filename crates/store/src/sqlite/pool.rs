@@ -76,16 +76,21 @@ impl ReadPool {
 /// A connection that cannot write.
 pub(crate) fn open(path: &Path) -> Result<Connection, Fault> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let conn = Connection::open_with_flags(path, flags)?;
-    conn.busy_timeout(BUSY_TIMEOUT)?;
-    conn.execute_batch("PRAGMA cache_size = -2048; PRAGMA temp_store = MEMORY")?;
-    match conn.query_row("PRAGMA user_version", [], |_| Ok(())) {
-        Ok(()) => Ok(conn),
+    match Connection::open_with_flags(path, flags).and_then(set_up) {
+        Ok(conn) => Ok(conn),
         // In a folder that cannot be written SQLite cannot set up what readers of a log share;
         // without a log there is nothing to share.
         Err(_) if no_log(path) => open_unshared(path),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Fails where the file cannot be read.
+fn set_up(conn: Connection) -> rusqlite::Result<Connection> {
+    conn.busy_timeout(BUSY_TIMEOUT)?;
+    conn.execute_batch("PRAGMA cache_size = -2048; PRAGMA temp_store = MEMORY")?;
+    conn.query_row("PRAGMA user_version", [], |_| Ok(()))?;
+    Ok(conn)
 }
 
 fn no_log(path: &Path) -> bool {
@@ -103,6 +108,5 @@ fn open_unshared(path: &Path) -> Result<Connection, Fault> {
         | OpenFlags::SQLITE_OPEN_NO_MUTEX
         | OpenFlags::SQLITE_OPEN_URI;
     let conn = Connection::open_with_flags(format!("file:{escaped}?immutable=1"), flags)?;
-    conn.query_row("PRAGMA user_version", [], |_| Ok(()))?;
-    Ok(conn)
+    Ok(set_up(conn)?)
 }
