@@ -1,7 +1,7 @@
 //! Why a URL was or was not crawled, or what would happen to one that was never seen.
 
 use trawl_rules::{RobotsRules, RobotsVerdict};
-use trawl_store::{Store, StoreError};
+use trawl_store::{Store, StoreError, contract::read::StoredHost};
 use trawl_types::{
     CrawlId, CrawlUrl, LinkRel, Reason, Scheme, record::PageStanding, spec::RobotsPolicy,
 };
@@ -20,6 +20,10 @@ pub struct Explanation {
     /// What the rules say of it, apart from depth, budgets and robots.txt.
     pub verdict: Result<(), Reason>,
     pub robots: RobotsSays,
+    /// The host was given up in this crawl: it failed too often, or asked to be left alone.
+    pub host_given_up: bool,
+    /// The host's page budget is used up.
+    pub host_budget_used: bool,
 }
 
 /// What is known of robots.txt for a URL.
@@ -56,35 +60,38 @@ pub async fn explain(
                 standing: None,
                 verdict: Err(reason),
                 robots: RobotsSays::NotRead,
+                host_given_up: false,
+                host_budget_used: false,
             });
         }
     };
+    let host = store.host_by_name(crawl, url.host().as_str()).await?;
+    let most = plan.spec.scope.max_pages_per_host;
+    let used = |host: &StoredHost| most.is_some_and(|most| host.pages_done >= most);
     Ok(Explanation {
         address: Some(url.as_str().to_owned()),
         identity: Some(plan.normaliser().identity(url.address())),
         standing: store.standing(crawl, url.key()).await?,
         verdict: plan.judge(&url, LinkRel::default()),
-        robots: robots(store, plan, &url).await?,
+        robots: robots(plan, &url, host.as_ref()),
+        host_given_up: host.as_ref().is_some_and(|host| host.suspended),
+        host_budget_used: host.as_ref().is_some_and(used),
     })
 }
 
-async fn robots(
-    store: &dyn Store,
-    plan: &CrawlPlan,
-    url: &CrawlUrl,
-) -> Result<RobotsSays, StoreError> {
+fn robots(plan: &CrawlPlan, url: &CrawlUrl, host: Option<&StoredHost>) -> RobotsSays {
     let policy = plan.spec.politeness.robots;
     if policy == RobotsPolicy::Ignore {
-        return Ok(RobotsSays::Ignored);
+        return RobotsSays::Ignored;
     }
-    let Some(host) = store.host_by_name(url.host().as_str()).await? else {
-        return Ok(RobotsSays::NotRead);
+    let Some(host) = host else {
+        return RobotsSays::NotRead;
     };
     let scheme: Scheme = url.scheme();
     let Some(stored) = host.robots.iter().find(|robots| robots.scheme == scheme) else {
-        return Ok(RobotsSays::NotRead);
+        return RobotsSays::NotRead;
     };
-    Ok(match stored.status {
+    match stored.status {
         200..=299 => {
             let rules = RobotsRules::parse(&stored.body, plan.spec.fetch.user_agent.robots_name());
             match rules.check(url.address()) {
@@ -96,5 +103,5 @@ async fn robots(
             status: stored.status,
         },
         _ => RobotsSays::Allowed { line: None },
-    })
+    }
 }

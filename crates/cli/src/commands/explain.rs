@@ -5,7 +5,7 @@ use std::{io::Write, process::ExitCode};
 use serde_json::json;
 use trawl_engine::{CrawlPlan, Explanation, RobotsSays, explain};
 use trawl_store::contract::read::CrawlRow;
-use trawl_types::{CrawlState, PageState, record::PageStanding};
+use trawl_types::{CrawlState, PageState, ReasonCode, record::PageStanding};
 
 use super::{open_to_read, pick};
 use crate::{args::ExplainArgs, display};
@@ -29,7 +29,7 @@ pub(crate) async fn run(args: &ExplainArgs) -> anyhow::Result<ExitCode> {
 fn lines(row: &CrawlRow, text: &str, found: &Explanation) -> Vec<String> {
     let mut lines = vec![found.address.clone().unwrap_or_else(|| text.to_owned())];
     match &found.standing {
-        Some(standing) => lines.extend(seen_lines(row, standing)),
+        Some(standing) => lines.extend(seen_lines(row, found, standing)),
         None => lines.extend(unseen_lines(row, found)),
     }
     if let Some(identity) = found
@@ -43,7 +43,7 @@ fn lines(row: &CrawlRow, text: &str, found: &Explanation) -> Vec<String> {
     lines
 }
 
-fn seen_lines(row: &CrawlRow, standing: &PageStanding) -> Vec<String> {
+fn seen_lines(row: &CrawlRow, found: &Explanation, standing: &PageStanding) -> Vec<String> {
     let mut lines = Vec::new();
     match (standing.state, &standing.record) {
         (PageState::Done, Some(record)) => {
@@ -84,7 +84,10 @@ fn seen_lines(row: &CrawlRow, standing: &PageStanding) -> Vec<String> {
                 .unwrap_or_default();
             lines.push(format!("  not crawled  {why}"));
         }
-        _ => lines.push(format!("  not crawled  {}", waiting_text(row, standing))),
+        _ => lines.push(format!(
+            "  not crawled  {}",
+            waiting_text(row, found, standing)
+        )),
     }
     lines.push(format!("  depth        {}", standing.depth));
     lines.push("  found by".to_owned());
@@ -94,11 +97,17 @@ fn seen_lines(row: &CrawlRow, standing: &PageStanding) -> Vec<String> {
     lines
 }
 
-fn waiting_text(row: &CrawlRow, standing: &PageStanding) -> String {
+fn waiting_text(row: &CrawlRow, found: &Explanation, standing: &PageStanding) -> String {
     let tried = match standing.attempts {
         0 => String::new(),
         n => format!(" (tried {n} times so far)"),
     };
+    if found.host_given_up {
+        return format!("{}{tried}", ReasonCode::HostSuspended.explanation());
+    }
+    if found.host_budget_used {
+        return format!("{}{tried}", ReasonCode::HostBudget.explanation());
+    }
     match row.state {
         CrawlState::Running => format!("it waits for its turn{tried}"),
         CrawlState::Completed => {

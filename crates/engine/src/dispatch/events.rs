@@ -10,7 +10,7 @@ use trawl_store::{
         write::{HostUpdate, Settlement, StoredRobots, VisitEnd},
     },
 };
-use trawl_types::{CrawlId, CrawlUrl, HostId, Outcome, Sequence};
+use trawl_types::{CrawlId, CrawlUrl, HostId, Outcome, OutcomeKind, Sequence};
 use url::Url;
 
 use super::{Dispatcher, UnderWay, hosts::KnownRobots, lookups::Next};
@@ -41,7 +41,11 @@ impl Dispatcher {
         match step {
             Step::Settled { task, settlement } => {
                 self.give_back(crawl, lease, host, report);
-                self.settle(crawl, task, settlement);
+                if is_unchanged(&settlement) {
+                    self.look_up_links(crawl, task, settlement);
+                } else {
+                    self.settle(crawl, task, settlement);
+                }
             }
             Step::CarryOn { mut task, url } => {
                 task.address = url.as_str().to_owned();
@@ -76,7 +80,12 @@ impl Dispatcher {
         self.commit(crawl, What::Host(Box::new(update)), 64);
     }
 
-    fn settle(&mut self, crawl: CrawlId, mut task: Box<PageTask>, settlement: Box<Settlement>) {
+    pub(crate) fn settle(
+        &mut self,
+        crawl: CrawlId,
+        mut task: Box<PageTask>,
+        settlement: Box<Settlement>,
+    ) {
         let weight = weight_of(&settlement);
         let after = match &settlement.end {
             VisitEnd::Retry {
@@ -293,6 +302,13 @@ impl Dispatcher {
             let delay = known.map_or(0, |known| known.crawl_delay_ms(&plan.spec.politeness));
             self.frontier.robots_known(host, scheme, until, delay, now);
         }
+    }
+}
+
+fn is_unchanged(settlement: &Settlement) -> bool {
+    match &settlement.end {
+        VisitEnd::Final(visit) => visit.outcome.kind == OutcomeKind::NotModified,
+        VisitEnd::Retry { .. } | VisitEnd::Refused(_) => false,
     }
 }
 

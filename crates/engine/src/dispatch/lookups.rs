@@ -5,12 +5,18 @@ use std::sync::Arc;
 use trawl_frontier::{Offered, RefillWanted};
 use trawl_store::{
     StoreError,
-    contract::read::{PendingUrl, StoredHost},
+    contract::{
+        read::{PendingUrl, StoredHost, StoredLink},
+        write::Settlement,
+    },
 };
 use trawl_types::{CrawlId, HostId};
 
 use super::Dispatcher;
-use crate::task::{PageTask, RobotsTask, Task};
+use crate::{
+    task::{PageTask, RobotsTask, Task},
+    visit::known_links,
+};
 
 /// Hosts taken in by one step of a scan.
 const SCAN_STEP: u32 = 256;
@@ -25,6 +31,13 @@ pub(crate) enum Found {
     Hosts {
         crawl: CrawlId,
         hosts: Result<Vec<StoredHost>, StoreError>,
+    },
+    /// The links of a page that has not changed since an earlier crawl.
+    Links {
+        crawl: CrawlId,
+        links: Result<Vec<StoredLink>, StoreError>,
+        task: Box<PageTask>,
+        settlement: Box<Settlement>,
     },
     /// A host that the next step of something leads to.
     Host {
@@ -96,10 +109,35 @@ impl Dispatcher {
         });
     }
 
+    /// A page that has not changed still leads where it led.
+    pub(crate) fn look_up_links(
+        &mut self,
+        crawl: CrawlId,
+        task: Box<PageTask>,
+        settlement: Box<Settlement>,
+    ) {
+        let Some(running) = self.crawls.get_mut(&crawl) else {
+            return;
+        };
+        running.lookups += 1;
+        let (store, tell) = (Arc::clone(&self.store), self.found.0.clone());
+        tokio::spawn(async move {
+            let links = store.links_of(task.page).await;
+            let _ = tell.send(Found::Links {
+                crawl,
+                links,
+                task,
+                settlement,
+            });
+        });
+    }
+
     pub(crate) fn take_found(&mut self, found: Found) {
         let crawl = match &found {
             Found::Urls { wanted, .. } => wanted.crawl,
-            Found::Hosts { crawl, .. } | Found::Host { crawl, .. } => *crawl,
+            Found::Hosts { crawl, .. } | Found::Links { crawl, .. } | Found::Host { crawl, .. } => {
+                *crawl
+            }
         };
         if let Some(running) = self.crawls.get_mut(&crawl) {
             running.lookups -= 1;
@@ -107,6 +145,12 @@ impl Dispatcher {
         let result = match found {
             Found::Urls { wanted, urls } => urls.map(|urls| self.take_urls(wanted, urls)),
             Found::Hosts { crawl, hosts } => hosts.map(|hosts| self.take_hosts(crawl, &hosts)),
+            Found::Links {
+                crawl,
+                links,
+                task,
+                settlement,
+            } => links.map(|links| self.take_links(crawl, &links, task, settlement)),
             Found::Host { crawl, host, next } => host.map(|host| self.go_on(crawl, &host, next)),
         };
         if let Err(error) = result {
@@ -124,6 +168,20 @@ impl Dispatcher {
         let items = items.collect();
         self.frontier
             .refilled(wanted.crawl, wanted.host, items, exhausted, clock.now());
+    }
+
+    fn take_links(
+        &mut self,
+        crawl: CrawlId,
+        links: &[StoredLink],
+        task: Box<PageTask>,
+        mut settlement: Box<Settlement>,
+    ) {
+        let Some(running) = self.crawls.get(&crawl) else {
+            return;
+        };
+        settlement.links = known_links(&running.plan, links, task.score);
+        self.settle(crawl, task, settlement);
     }
 
     fn take_hosts(&mut self, crawl: CrawlId, hosts: &[StoredHost]) {

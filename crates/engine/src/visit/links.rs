@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 use trawl_extract::{PageFacts, PageLink};
-use trawl_store::contract::write::NewLink;
+use trawl_store::contract::{read::StoredLink, write::NewLink};
 use trawl_types::{LinkRel, UrlKey};
 
 use crate::plan::{CrawlPlan, new_link};
@@ -37,6 +37,28 @@ pub(crate) fn links_of(plan: &CrawlPlan, facts: &PageFacts, parent_score: u8) ->
         ));
     }
     links
+}
+
+/// The links of an earlier visit, judged anew: the rules may have changed, the page has not. Only
+/// those that the page had when it was last read.
+pub(crate) fn known_links(plan: &CrawlPlan, stored: &[StoredLink], score: u8) -> Vec<NewLink> {
+    let last = stored.iter().map(|link| link.last_crawl).max();
+    let current = stored.iter().filter(|link| Some(link.last_crawl) == last);
+    let links = current.filter_map(|link| {
+        let url = plan.normaliser().seed(&link.url).ok()?;
+        let verdict = plan
+            .judge(&url, link.rel)
+            .map(|()| plan.score(&url, &link.anchor, score));
+        Some(new_link(
+            &url,
+            verdict,
+            link.kind,
+            link.rel,
+            link.place,
+            &link.anchor,
+        ))
+    });
+    links.collect()
 }
 
 fn rel_of(link: &PageLink, facts: &PageFacts) -> LinkRel {

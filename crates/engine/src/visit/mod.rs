@@ -19,6 +19,7 @@ use trawl_types::CrawlUrl;
 
 use crate::task::PageTask;
 
+pub(crate) use links::known_links;
 pub(crate) use page::visit_page;
 pub(crate) use robots::{RobotsEnd, RobotsResult, visit_robots};
 

@@ -87,7 +87,7 @@ struct ReadBody {
 struct Facts {
     page: PageFacts,
     charset: &'static str,
-    hash: [u8; 16],
+    hash: [u8; 32],
     links: Vec<NewLink>,
 }
 
@@ -440,8 +440,7 @@ fn read_through(
     };
     let page = trawl_extract::page(&decoded.text, url, limits);
     let links = links_of(plan, &page, score);
-    let mut hash = [0; 16];
-    hash.copy_from_slice(&trawl_extract::content_hash(&decoded.text)[..16]);
+    let hash = trawl_extract::content_hash(&decoded.text);
     let facts = Facts {
         page,
         charset: decoded.encoding,

@@ -61,7 +61,10 @@ pub async fn strings_come_back_as_they_went_in(store: &dyn Store) {
     assert_eq!(record.title, Some(nasty().concat()));
     assert_eq!(record.robots.as_deref(), Some("nul \0"));
     for text in nasty() {
-        let host = store.host_by_name(&format!("host {text}")).await.unwrap();
+        let host = store
+            .host_by_name(crawl.id, &format!("host {text}"))
+            .await
+            .unwrap();
         let host = host.expect("the host is known");
         let urls = store.pending(crawl.id, host.id, 9).await.unwrap();
         assert_eq!(urls[0].address, text);
@@ -81,7 +84,13 @@ pub async fn nothing_is_found_where_nothing_is(store: &dyn Store) {
     ));
     let reopened = store.reopen_crawl(nobody, breadth()).await;
     assert!(matches!(reopened, Err(StoreError::NoCrawl(_))));
-    assert!(store.host_by_name("nobody.test").await.unwrap().is_none());
+    assert!(
+        store
+            .host_by_name(nobody, "nobody.test")
+            .await
+            .unwrap()
+            .is_none()
+    );
     assert!(store.links_of(PageId(1)).await.unwrap().is_empty());
     let key = UrlKey { host: 1, url: 2 };
     assert!(store.standing(nobody, key).await.unwrap().is_none());

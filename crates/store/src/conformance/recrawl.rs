@@ -68,7 +68,7 @@ pub async fn not_modified_inherits_what_the_earlier_visit_saw(store: &dyn Store)
     assert_eq!(record.outcome, OutcomeKind::NotModified);
     assert_eq!(record.title.as_deref(), Some("A title"));
     assert_eq!(record.etag.as_deref(), Some("\"v1\""));
-    assert_eq!(record.content_hash, Some("07".repeat(16)));
+    assert_eq!(record.content_hash, Some("07".repeat(32)));
     assert!(record.has_body);
     let body = store.body(second.id, Sequence(1)).await.unwrap();
     assert_eq!(body.as_deref(), Some(&b"hello"[..]));

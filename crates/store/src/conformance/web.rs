@@ -90,7 +90,7 @@ impl<'s> Crawl<'s> {
     }
 
     pub async fn host(&self) -> HostId {
-        let host = self.store.host_by_name(HOST).await.unwrap();
+        let host = self.store.host_by_name(self.id, HOST).await.unwrap();
         host.expect("the host is known").id
     }
 
@@ -197,7 +197,7 @@ pub fn visit(kind: OutcomeKind) -> Visit {
         charset: None,
         language: None,
         content_length: Some(20_000),
-        content_hash: Some([7; 16]),
+        content_hash: Some([7; 32]),
         truncated: false,
         etag: None,
         last_modified: None,

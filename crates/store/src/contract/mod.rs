@@ -98,7 +98,12 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     ) -> Result<Vec<PendingUrl>, StoreError>;
     /// The host of that name, made known to the store if it is not: a redirect may lead to it.
     async fn ensure_host(&self, crawl: CrawlId, name: &str) -> Result<StoredHost, StoreError>;
-    async fn host_by_name(&self, name: &str) -> Result<Option<StoredHost>, StoreError>;
+    /// A host as one crawl sees it.
+    async fn host_by_name(
+        &self,
+        crawl: CrawlId,
+        name: &str,
+    ) -> Result<Option<StoredHost>, StoreError>;
 
     /// The result log after a cursor (0 = from the start).
     async fn results(

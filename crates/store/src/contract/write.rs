@@ -91,8 +91,8 @@ pub struct Visit {
     pub charset: Option<String>,
     pub language: Option<String>,
     pub content_length: Option<u64>,
-    /// 16 bytes.
-    pub content_hash: Option<[u8; 16]>,
+    /// SHA-256 of the decoded text.
+    pub content_hash: Option<[u8; 32]>,
     pub truncated: bool,
     pub etag: Option<String>,
     pub last_modified: Option<String>,

@@ -224,10 +224,14 @@ impl Store for SqliteStore {
             .await
     }
 
-    async fn host_by_name(&self, name: &str) -> Result<Option<StoredHost>, StoreError> {
+    async fn host_by_name(
+        &self,
+        crawl: CrawlId,
+        name: &str,
+    ) -> Result<Option<StoredHost>, StoreError> {
         let name = name.to_owned();
         self.pool
-            .ask(move |conn| reader::host_by_name(conn, &name))
+            .ask(move |conn| reader::host_by_name(conn, crawl, &name))
             .await
     }
 

@@ -78,11 +78,14 @@ pub(crate) fn host(
     found.map(|host| with_robots(conn, host)).transpose()
 }
 
-/// A host outside of any crawl: nothing is suspended or counted there.
-pub(crate) fn host_by_name(conn: &Connection, name: &str) -> Result<Option<StoredHost>, Fault> {
+pub(crate) fn host_by_name(
+    conn: &Connection,
+    crawl: CrawlId,
+    name: &str,
+) -> Result<Option<StoredHost>, Fault> {
     let found = conn
         .prepare_cached(&format!("{HOST} WHERE h.name = ?2"))?
-        .query_row(params![0, name], host_row)
+        .query_row(params![crawl.0, name], host_row)
         .optional()?;
     found.map(|host| with_robots(conn, host)).transpose()
 }
