@@ -1,0 +1,18 @@
+//! What the tests stand on. It asserts nothing about the crawler; tests do.
+//!
+//! * `web`: the test web on a thread of its own
+//! * `trawl`: the real binary, run with a limit against hanging
+//! * `snapshot`: what a database holds, read from a copy so that nothing is repaired on the way
+//! * `dice`: chance that can be repeated
+
+#![allow(dead_code)] // more tests are to stand on it
+
+mod dice;
+mod snapshot;
+mod trawl;
+mod web;
+
+pub(crate) use dice::Dice;
+pub(crate) use snapshot::Snapshot;
+pub(crate) use trawl::{Trawl, place};
+pub(crate) use web::Web;
