@@ -24,7 +24,7 @@ use crate::{
     exit::BadInput,
 };
 use fields::Fields;
-use rows::Rows;
+use rows::{LinkRows, Rows};
 
 const PAGE_SIZE: u32 = 500;
 
@@ -81,11 +81,13 @@ impl Sink {
 
     /// Opens the place; results after the cursor will be written.
     pub(crate) fn follower(self, crawl: CrawlId, after: i64) -> anyhow::Result<Follower> {
+        let mut links = None;
         let out: Box<dyn Write + Send> = match &self.place {
             Place::Stdout => Box::new(io::stdout()),
             Place::File(path) => Box::new(create(path)?),
             Place::Folder(folder) => {
                 fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
+                links = Some(LinkRows::new(create(&folder.join("links.ndjson"))?));
                 Box::new(create(
                     &folder.join(format!("pages.{}", ending(self.format))),
                 )?)
@@ -100,6 +102,7 @@ impl Sink {
             crawl,
             after: Sequence(after),
             rows,
+            links,
         })
     }
 }
@@ -142,6 +145,8 @@ pub(crate) struct Follower {
     crawl: CrawlId,
     after: Sequence,
     rows: Rows,
+    /// Only in a folder.
+    links: Option<LinkRows>,
 }
 
 impl Follower {
@@ -163,6 +168,9 @@ impl Follower {
     /// Writes everything after the cursor and closes the output.
     pub(crate) async fn write_all(mut self, store: &dyn Store) -> anyhow::Result<()> {
         self.write_new(store).await?;
+        if let Some(rows) = &mut self.links {
+            rows.flush()?;
+        }
         Ok(self.rows.finish()?)
     }
 
@@ -170,12 +178,15 @@ impl Follower {
         loop {
             let records = store.results(self.crawl, self.after, PAGE_SIZE).await?;
             for record in &records {
-                let links = if self.rows.wants_links() {
+                let links = if self.rows.wants_links() || self.links.is_some() {
                     store.links_of(record.page_id).await?
                 } else {
                     Vec::new()
                 };
                 self.rows.write(record, &links)?;
+                if let Some(rows) = &mut self.links {
+                    rows.write(&record.url, &links)?;
+                }
                 self.after = record.seq;
             }
             if records.len() < PAGE_SIZE as usize {

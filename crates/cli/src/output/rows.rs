@@ -1,9 +1,12 @@
 //! One record in one format. Text of crawled pages is hostile: CSV cells that a spreadsheet would
 //! run as a formula are quoted.
 
-use std::io::{self, BufWriter, Write};
+use std::{
+    fs::File,
+    io::{self, BufWriter, Write},
+};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use trawl_store::contract::read::StoredLink;
 use trawl_types::PageRecord;
 
@@ -83,6 +86,32 @@ impl Rows {
             out.write_all(b"\n]\n")?;
         }
         self.flush()
+    }
+}
+
+/// Edges, one JSON object on a line.
+pub(crate) struct LinkRows(BufWriter<File>);
+
+impl LinkRows {
+    pub(crate) fn new(file: File) -> Self {
+        Self(BufWriter::with_capacity(1 << 16, file))
+    }
+
+    pub(crate) fn write(&mut self, from: &str, links: &[StoredLink]) -> io::Result<()> {
+        for link in links {
+            let mut row = json!({ "from": from, "to": link.url });
+            row["anchor"] = json!(link.anchor);
+            row["kind"] = json!(link.kind);
+            row["rel"] = json!(link.rel.words());
+            row["place"] = json!(link.place);
+            serde_json::to_writer(&mut self.0, &row)?;
+            self.0.write_all(b"\n")?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
     }
 }
 
