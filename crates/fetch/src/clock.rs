@@ -9,12 +9,10 @@ use std::{
     time::Duration,
 };
 
-use http::Extensions;
-use hyper_util::client::legacy::connect::CaptureConnection;
 use tokio::time::{Instant, Sleep, sleep_until};
 use trawl_types::{OutcomeKind, spec::FetchSpec};
 
-use crate::ended::End;
+use crate::{ended::End, unsent::SentAt};
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Timeouts {
@@ -38,10 +36,6 @@ impl Timeouts {
         self.headers.min(self.idle).min(self.total)
     }
 }
-
-/// When a connection was ready for its first request; travels with the connection.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ConnectedAt(pub(crate) Instant);
 
 /// Time as one fetch sees it.
 #[derive(Debug)]
@@ -70,16 +64,10 @@ impl Clock {
 
     /// Ready once the headers are late. Waiting for a connection does not count; the connector
     /// ends that by itself.
-    pub(crate) fn poll_headers_late(
-        &mut self,
-        cx: &mut Context<'_>,
-        connection: &CaptureConnection,
-    ) -> Poll<End> {
+    pub(crate) fn poll_headers_late(&mut self, cx: &mut Context<'_>, sent: &SentAt) -> Poll<End> {
         self.poll_late(cx, |clock| {
-            let due = match connected_at(connection) {
-                Some(at) => at.max(clock.started) + clock.timeouts.headers,
-                None => clock.started + clock.timeouts.connect + clock.timeouts.headers,
-            };
+            let counted_from = sent.get().unwrap_or(clock.started + clock.timeouts.connect);
+            let due = counted_from + clock.timeouts.headers;
             (due, OutcomeKind::HeadersTimeout, clock.timeouts.headers)
         })
     }
@@ -111,13 +99,6 @@ impl Clock {
             self.sleep.as_mut().reset(due.min(total_due));
         }
     }
-}
-
-fn connected_at(connection: &CaptureConnection) -> Option<Instant> {
-    let metadata = connection.connection_metadata();
-    let mut extras = Extensions::new();
-    metadata.as_ref()?.get_extras(&mut extras);
-    extras.get::<ConnectedAt>().map(|at| at.0)
 }
 
 /// The end of something that took longer than it may.

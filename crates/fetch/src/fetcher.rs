@@ -10,11 +10,9 @@ use std::{
     time::Duration,
 };
 
-use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use http_body_util::Empty;
 use hyper_util::{
-    client::legacy::{Client, connect::capture_connection},
+    client::legacy::Client,
     rt::{TokioExecutor, TokioTimer},
 };
 use trawl_rules::AddressGuard;
@@ -35,6 +33,7 @@ use crate::{
     failure,
     outgoing::Outgoing,
     resolve::{Resolve, SystemResolver},
+    unsent::Unsent,
 };
 
 /// Idle connections are worth little for long: sites close them, and thousands of hosts add up.
@@ -43,8 +42,8 @@ const IDLE_CONNECTION: Duration = Duration::from_secs(15);
 /// More than any sensible number of requests at once to one host, so that none reconnects.
 const IDLE_PER_HOST: usize = 256;
 
+/// Of one answer. The number of headers is limited by the client itself, at 100.
 const MAX_HEADER_BYTES: u32 = 64 * 1024;
-const MAX_HEADERS: usize = 128;
 
 /// Fetches. Cheap to clone; clones share connections, names and cookies.
 #[derive(Clone)]
@@ -53,7 +52,7 @@ pub struct Fetcher {
 }
 
 struct Parts {
-    client: Client<Connector, Empty<Bytes>>,
+    client: Client<Connector, Unsent>,
     guard: Arc<AddressGuard>,
     outgoing: Outgoing,
     jar: Option<Jar>,
@@ -109,14 +108,14 @@ impl Fetcher {
 impl Parts {
     async fn start(&self, request: &Request) -> Result<Answer, End> {
         self.admit(&request.url)?;
-        let mut message = self.outgoing.message(request, self.jar.as_ref())?;
-        let connection = capture_connection(&mut message);
+        let message = self.outgoing.message(request, self.jar.as_ref())?;
+        let sent = message.body().sent.clone();
         let mut clock = Clock::start(self.timeouts);
         let mut response = pin!(self.client.request(message));
         let response = poll_fn(|cx| match response.as_mut().poll(cx) {
             Poll::Ready(Ok(response)) => Poll::Ready(Ok(response)),
             Poll::Ready(Err(error)) => Poll::Ready(Err(failure::before_answer(&error))),
-            Poll::Pending => clock.poll_headers_late(cx, &connection).map(Err),
+            Poll::Pending => clock.poll_headers_late(cx, &sent).map(Err),
         })
         .await?;
 
@@ -136,7 +135,7 @@ impl Parts {
             jar.store(&request.url, &parts.headers);
         }
         Ok(Answer {
-            head: Head::of(&parts),
+            head: Head::of(parts),
             incoming,
             clock,
             caps: self.caps_for(request),
@@ -174,7 +173,7 @@ fn header_bytes(headers: &HeaderMap) -> usize {
 
 /// The pooled client, lenient where browsers are. Requests that a dying connection took no byte
 /// of are sent again on another one; nothing else is repeated.
-fn client(connector: Connector) -> Client<Connector, Empty<Bytes>> {
+fn client(connector: Connector) -> Client<Connector, Unsent> {
     Client::builder(TokioExecutor::new())
         .timer(TokioTimer::new())
         .pool_timer(TokioTimer::new())
@@ -182,7 +181,6 @@ fn client(connector: Connector) -> Client<Connector, Empty<Bytes>> {
         .pool_max_idle_per_host(IDLE_PER_HOST)
         .retry_canceled_requests(true)
         .http1_max_buf_size(MAX_HEADER_BYTES as usize)
-        .http1_max_headers(MAX_HEADERS)
         .http1_ignore_invalid_headers_in_responses(true)
         .http1_allow_spaces_after_header_name_in_responses(true)
         .http1_allow_obsolete_multiline_headers_in_responses(true)

@@ -27,14 +27,14 @@ pub struct Head {
     pub robots_tags: Vec<String>,
     pub content_encoding: Option<String>,
     pub version: &'static str,
-    /// Every header, for archives. Names are lower case.
-    pub headers: Vec<(String, String)>,
+    /// Every header as it came, for archives.
+    pub headers: HeaderMap,
 }
 
 const X_ROBOTS_TAG: HeaderName = HeaderName::from_static("x-robots-tag");
 
 impl Head {
-    pub(crate) fn of(parts: &Parts) -> Self {
+    pub(crate) fn of(parts: Parts) -> Self {
         let headers = &parts.headers;
         Self {
             status: parts.status.as_u16(),
@@ -49,10 +49,7 @@ impl Head {
             robots_tags: headers.get_all(X_ROBOTS_TAG).iter().map(text).collect(),
             content_encoding: joined(headers, &header::CONTENT_ENCODING),
             version: version(parts.version),
-            headers: headers
-                .iter()
-                .map(|(name, value)| (name.as_str().to_owned(), text(value)))
-                .collect(),
+            headers: parts.headers,
         }
     }
 }
@@ -116,7 +113,7 @@ mod tests {
         for (name, value) in headers {
             response = response.header(*name, *value);
         }
-        Head::of(&response.body(()).unwrap().into_parts().0)
+        Head::of(response.body(()).unwrap().into_parts().0)
     }
 
     #[test]

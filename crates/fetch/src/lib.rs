@@ -9,6 +9,7 @@
 //! * [`cookies`]: a small jar, where cookies are wanted
 //! * [`connect`]: the guarded way to the network: addresses, proxies, TLS
 //! * [`resolve`]: from names to addresses
+//! * [`unsent`]: the empty body of a request, which knows when it was sent
 //! * [`clock`]: the four timeouts on one timer
 //! * [`head`]: status and headers of an answer
 //! * [`answer`]: an answer whose body is still to come
@@ -28,6 +29,7 @@ mod head;
 mod outgoing;
 mod request;
 mod resolve;
+mod unsent;
 
 pub use answer::Answer;
 pub use decode::Body;

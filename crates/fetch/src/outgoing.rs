@@ -2,16 +2,14 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Uri, header};
-use http_body_util::Empty;
 use trawl_types::{
     OutcomeKind,
     spec::{FetchSpec, SpecError},
 };
 use url::{Position, Url};
 
-use crate::{Accept, Method, Request, connect::Proxy, cookies::Jar, ended::End};
+use crate::{Accept, Method, Request, connect::Proxy, cookies::Jar, ended::End, unsent::Unsent};
 
 const ACCEPT_ENCODING: HeaderValue = HeaderValue::from_static("gzip, deflate, br, zstd");
 
@@ -50,8 +48,8 @@ impl Outgoing {
         &self,
         request: &Request,
         jar: Option<&Jar>,
-    ) -> Result<http::Request<Empty<Bytes>>, End> {
-        let mut message = http::Request::new(Empty::new());
+    ) -> Result<http::Request<Unsent>, End> {
+        let mut message = http::Request::new(Unsent::default());
         *message.uri_mut() = uri(&request.url)?;
         *message.method_mut() = match request.method {
             Method::Get => http::Method::GET,

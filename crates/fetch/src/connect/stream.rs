@@ -15,10 +15,8 @@ use hyper_util::{
     client::legacy::connect::{Connected, Connection},
     rt::TokioIo,
 };
-use tokio::{net::TcpStream, time::Instant};
+use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
-
-use crate::clock::ConnectedAt;
 
 enum Transport {
     Plain(TokioIo<TcpStream>),
@@ -30,7 +28,6 @@ pub(crate) struct Stream {
     transport: Transport,
     /// Requests are spoken to a proxy and name their target in full.
     to_proxy: bool,
-    ready_at: Instant,
     live: Live,
 }
 
@@ -47,7 +44,6 @@ impl Stream {
         Self {
             transport,
             to_proxy,
-            ready_at: Instant::now(),
             live,
         }
     }
@@ -62,9 +58,7 @@ impl Stream {
 
 impl Connection for Stream {
     fn connected(&self) -> Connected {
-        let connected = Connected::new()
-            .proxy(self.to_proxy)
-            .extra(ConnectedAt(self.ready_at));
+        let connected = Connected::new().proxy(self.to_proxy);
         if self.live.is_one_too_many() {
             connected.poison();
         }
