@@ -1,0 +1,48 @@
+# Everything a contributor types. `make` alone lists it.
+
+CARGO ?= cargo
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+FUZZ_SECONDS ?= 30
+DENY_VERSION := 0.20.2
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: ## Crawl a made-up web on this machine; no network
+	$(CARGO) build --release --locked --package trawl-cli
+	$(TARGET)/release/trawl demo --database $(TARGET)/trawl-demo.db
+
+.PHONY: test
+test: ## Format check, clippy and every test
+	ci/test
+
+.PHONY: lint
+lint: ## Format check and clippy alone
+	ci/lint
+
+.PHONY: fmt
+fmt: ## Format the code
+	$(CARGO) fmt --all
+
+.PHONY: deny
+deny: ## Check licences, banned crates and where crates come from
+	$(CARGO) deny --version >/dev/null 2>&1 || \
+		$(CARGO) install cargo-deny --locked --version $(DENY_VERSION)
+	$(CARGO) deny --locked check licenses bans sources
+
+.PHONY: bench
+bench: ## Measure against a baseline in the same run
+	$(CARGO) build --release --locked --package trawl-cli --package trawl-testweb
+	$(CARGO) run --release --locked --package trawl-bench
+
+.PHONY: bench-peers
+bench-peers: ## Measure against other crawlers; a workspace of its own
+	bench/peers/run
+
+.PHONY: fuzz
+fuzz: ## Run each fuzz target for FUZZ_SECONDS (30)
+	FUZZ_SECONDS=$(FUZZ_SECONDS) fuzz/run
