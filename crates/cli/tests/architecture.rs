@@ -207,15 +207,15 @@ fn every_source_file_says_what_it_is_for() {
 
 #[test]
 fn every_test_named_in_the_guarantees_exists() {
-    let text = fs::read_to_string(root().join("docs/guarantees.md")).unwrap();
-    let mut named = 0;
-    for word in quoted(&text) {
-        let Some((file, test)) = word.split_once(".rs::") else {
+    let guarantees = fs::read_to_string(root().join("docs/guarantees.md")).unwrap();
+    let mut found = 0;
+    for word in quoted(&guarantees) {
+        let Some((file, name)) = word.split_once(".rs::") else {
             continue;
         };
         let source = fs::read_to_string(root().join(format!("{file}.rs"))).unwrap_or_default();
-        assert!(source.contains(&format!("fn {test}(")), "no test {word}");
-        named += 1;
+        assert!(source.contains(&format!("fn {name}(")), "no test {word}");
+        found += 1;
     }
-    assert!(named > 50, "only {named} tests were found in the text");
+    assert!(found > 50, "only {found} tests are named");
 }
