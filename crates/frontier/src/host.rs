@@ -38,6 +38,8 @@ pub(crate) enum Robots {
 #[derive(Debug)]
 pub(crate) struct Host<T> {
     pub(crate) next_allowed: Moment,
+    /// When it was last asked by this process: a longer delay that comes up later counts from here.
+    pub(crate) last_contact: Option<Moment>,
     pub(crate) crawl_delay_ms: u64,
     pub(crate) in_flight: u32,
     /// Leases out whose answer has not begun. With a delay, nobody may follow them.
@@ -55,6 +57,7 @@ impl<T> Host<T> {
         let known = |until: Option<Moment>| until.map_or(Robots::Unknown, Robots::KnownUntil);
         Self {
             next_allowed: entry.next_allowed,
+            last_contact: None,
             crawl_delay_ms: entry.crawl_delay_ms,
             in_flight: 0,
             unanswered: 0,

@@ -88,16 +88,27 @@ impl<T> Frontier<T> {
     }
 
     fn start_clock(&mut self, host_id: HostId, now: Moment) {
+        let Some(host) = self.hosts.get_mut(&host_id) else {
+            return;
+        };
+        host.unanswered = host.unanswered.saturating_sub(1);
+        host.last_contact = Some(now);
+        self.keep_distance(host_id);
+    }
+
+    /// The next request comes no sooner than the delay in force allows. Called whenever the last
+    /// contact or the delay changes: a crawl or a robots.txt may bring a longer one.
+    pub(crate) fn keep_distance(&mut self, host_id: HostId) {
         let Some(host) = self.hosts.get(&host_id) else {
             return;
         };
         let delay = self.delay_of(host);
-        if let Some(host) = self.hosts.get_mut(&host_id) {
-            host.unanswered = host.unanswered.saturating_sub(1);
-            if delay > 0 {
-                // One more than asked for: `now` has its fraction of a millisecond cut off.
-                host.next_allowed = host.next_allowed.max(now.after(delay + 1));
-            }
+        if delay > 0
+            && let Some(host) = self.hosts.get_mut(&host_id)
+            && let Some(last) = host.last_contact
+        {
+            // One more than asked for: a moment has its fraction of a millisecond cut off.
+            host.next_allowed = host.next_allowed.max(last.after(delay + 1));
         }
     }
 
@@ -162,7 +173,9 @@ impl<T> Frontier<T> {
             return false;
         };
         if let Some(wait) = report.wait_ms {
-            host.next_allowed = host.next_allowed.max(now.after(wait));
+            // As with delays: `now` has its fraction cut off.
+            let until = now.after(wait.saturating_add(1));
+            host.next_allowed = host.next_allowed.max(until);
         }
         match report.health {
             Health::Well => host.breaker.succeeded(&breaker),
@@ -178,12 +191,9 @@ impl<T> Frontier<T> {
             return;
         };
         let one_at_a_time = self.limits_on(host).any(|limits| limits.per_host == 1);
-        let delay = self.delay_of(host);
-        if one_at_a_time
-            && delay > 0
-            && let Some(host) = self.hosts.get_mut(&host_id)
-        {
-            host.next_allowed = host.next_allowed.max(now.after(delay + 1));
+        if one_at_a_time && let Some(host) = self.hosts.get_mut(&host_id) {
+            host.last_contact = Some(now);
+            self.keep_distance(host_id);
         }
     }
 

@@ -152,6 +152,7 @@ impl<T> Frontier<T> {
             host.lanes
                 .push((crawl, Lane::new(capacity, pages_done, more_in_store)));
         }
+        self.keep_distance(entry.id);
         self.reschedule(entry.id, now);
     }
 
@@ -212,19 +213,11 @@ impl<T> Frontier<T> {
         crawl_delay_ms: u64,
         now: Moment,
     ) {
-        let Some(before) = self.hosts.get(&host_id).map(|host| self.delay_of(host)) else {
-            return;
-        };
         if let Some(host) = self.hosts.get_mut(&host_id) {
             host.set_robots(scheme, Robots::KnownUntil(until));
             host.crawl_delay_ms = host.crawl_delay_ms.max(crawl_delay_ms);
-            // The clock started under the old delay: a longer one holds from the last contact.
-            if host.next_allowed > Moment::START {
-                host.next_allowed = host
-                    .next_allowed
-                    .after(host.crawl_delay_ms.saturating_sub(before));
-            }
         }
+        self.keep_distance(host_id);
         self.reschedule(host_id, now);
     }
 

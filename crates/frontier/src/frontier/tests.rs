@@ -191,7 +191,7 @@ fn retry_after_holds_for_the_whole_host() {
         at(10),
     );
     assert!(frontier.next(at(5009)).is_none());
-    assert!(frontier.next(at(5010)).is_some());
+    assert!(frontier.next(at(5011)).is_some());
 }
 
 #[test]
