@@ -1,4 +1,5 @@
-//! Wall time and the frontier's time. The only place of the engine that reads a clock.
+//! Wall time and the frontier's time. The only place of the engine that reads a clock. Both are
+//! cut to milliseconds, so a time that is taken from one to the other gains one: never too early.
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
@@ -34,13 +35,13 @@ impl Clock {
         if ahead == 0 {
             Moment::START
         } else {
-            self.now().after(ahead)
+            self.now().after(ahead + 1)
         }
     }
 
     /// A moment of the frontier as wall-clock time.
     pub(crate) fn wall_of(self, moment: Moment) -> UnixMillis {
-        UnixMillis(self.wall().0 + moment.millis_from(self.now()) as i64)
+        UnixMillis(self.wall().0 + moment.millis_from(self.now()) as i64 + 1)
     }
 
     /// The instant to sleep until.

@@ -131,7 +131,7 @@ impl Dispatcher {
         match result {
             RobotsResult::Answer { status, body } => self.store_robots(crawl, &task, status, body),
             RobotsResult::Hop(url) => self.hop_for_robots(crawl, task, url),
-            RobotsResult::Failed(outcome) => self.robots_failed(crawl, &task, &outcome),
+            RobotsResult::Failed { outcome, .. } => self.robots_failed(crawl, &task, &outcome),
         }
     }
 

@@ -91,7 +91,13 @@ impl Dispatcher {
     }
 
     fn spawn_robots(&mut self, plan: &Arc<CrawlPlan>, slot: Slot, task: RobotsTask) {
-        let visit = visit_robots(Arc::clone(plan), slot.lease, task, self.said.0.clone());
+        let visit = visit_robots(
+            Arc::clone(plan),
+            self.clock,
+            slot.lease,
+            task,
+            self.said.0.clone(),
+        );
         self.set_off(slot, visit);
     }
 

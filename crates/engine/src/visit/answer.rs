@@ -1,7 +1,7 @@
 //! What a status and a content type mean. Pure.
 
-use trawl_fetch::Head;
-use trawl_types::OutcomeKind;
+use trawl_fetch::{Head, RetryAfter};
+use trawl_types::{OutcomeKind, UnixMillis};
 
 /// The meaning of an answer's head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +28,15 @@ pub(crate) fn meaning(head: &Head) -> Meaning {
         408 | 500..=599 => Meaning::End(OutcomeKind::ServerError),
         _ => Meaning::End(OutcomeKind::ClientError),
     }
+}
+
+/// Retry-After in milliseconds from now, cut to what we are willing to wait.
+pub(crate) fn asked_to_wait(head: &Head, now: UnixMillis, most_ms: u64) -> Option<u64> {
+    let wait = match head.retry_after? {
+        RetryAfter::Seconds(seconds) => seconds.saturating_mul(1000),
+        RetryAfter::Date(date) => u64::try_from(date.0 - now.0).unwrap_or(0),
+    };
+    Some(wait.min(most_ms))
 }
 
 fn by_content_type(content_type: Option<&str>) -> Meaning {

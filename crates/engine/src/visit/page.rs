@@ -5,7 +5,7 @@ use std::{panic::AssertUnwindSafe, sync::Arc};
 use futures_util::FutureExt;
 use tokio::sync::mpsc::UnboundedSender;
 use trawl_extract::{PageFacts, PageLimits, charset};
-use trawl_fetch::{Accept, Answer, Body, Ended, Head, Method, Request, RetryAfter};
+use trawl_fetch::{Accept, Answer, Body, Ended, Head, Method, Request};
 use trawl_frontier::{Health, LeaseId, Report, backoff_ms};
 use trawl_store::contract::write::{NewLink, Settlement, Visit, VisitEnd};
 use trawl_store::segment;
@@ -17,7 +17,7 @@ use url::Url;
 
 use super::{
     Finished, Said, Step,
-    answer::{Meaning, looks_like_html, meaning, path_suggests_other_than_html},
+    answer::{Meaning, asked_to_wait, looks_like_html, meaning, path_suggests_other_than_html},
     links::links_of,
     redirect::{Target, follow},
 };
@@ -322,13 +322,9 @@ impl Visitor<'_> {
         backoff.max(self.asked_to_wait(seen).unwrap_or(0))
     }
 
-    /// Retry-After in milliseconds, cut to what we are willing to wait.
     fn asked_to_wait(&self, seen: &Seen) -> Option<u64> {
-        let wait = match seen.head.as_ref()?.retry_after? {
-            RetryAfter::Seconds(seconds) => seconds.saturating_mul(1000),
-            RetryAfter::Date(date) => u64::try_from(date.0 - self.clock.wall().0).unwrap_or(0),
-        };
-        Some(wait.min(self.plan.spec.politeness.max_wait_ms))
+        let most = self.plan.spec.politeness.max_wait_ms;
+        asked_to_wait(seen.head.as_ref()?, self.clock.wall(), most)
     }
 
     fn report(&self, task: &PageTask, seen: &Seen) -> Report {

@@ -8,8 +8,8 @@ use trawl_frontier::{Health, LeaseId, Report};
 use trawl_types::{Outcome, OutcomeKind};
 use url::Url;
 
-use super::{Finished, Said, Step};
-use crate::{plan::CrawlPlan, task::RobotsTask};
+use super::{Finished, Said, Step, answer::asked_to_wait};
+use crate::{clock::Clock, plan::CrawlPlan, task::RobotsTask};
 
 /// RFC 9309 §2.5 asks for at least this much.
 const MOST_BYTES: u64 = 500 * 1024;
@@ -30,11 +30,16 @@ pub(crate) enum RobotsResult {
         body: Vec<u8>,
     },
     Hop(Url),
-    Failed(Outcome),
+    Failed {
+        outcome: Outcome,
+        /// What the server asks for: robots.txt is a request like any other.
+        wait_ms: Option<u64>,
+    },
 }
 
 pub(crate) async fn visit_robots(
     plan: Arc<CrawlPlan>,
+    clock: Clock,
     lease: LeaseId,
     task: RobotsTask,
     tell: UnboundedSender<Said>,
@@ -49,7 +54,11 @@ pub(crate) async fn visit_robots(
         max_body: Some(MOST_BYTES),
     };
     let result = match plan.fetcher.start(request).await {
-        Ok(answer) => read(&task, answer).await,
+        Ok(answer) => {
+            let most = plan.spec.politeness.max_wait_ms;
+            let wait_ms = asked_to_wait(answer.head(), clock.wall(), most);
+            read(&task, answer, wait_ms).await
+        }
         Err(ended) => failed(ended),
     };
     let report = report(&result);
@@ -61,7 +70,7 @@ pub(crate) async fn visit_robots(
     })));
 }
 
-async fn read(task: &RobotsTask, answer: Answer) -> RobotsResult {
+async fn read(task: &RobotsTask, answer: Answer, wait_ms: Option<u64>) -> RobotsResult {
     let head = answer.head();
     let status = head.status;
     match status {
@@ -94,7 +103,8 @@ async fn read(task: &RobotsTask, answer: Answer) -> RobotsResult {
         429 | 500..=599 => {
             answer.discard();
             let kind = OutcomeKind::ServerError;
-            RobotsResult::Failed(Outcome::new(kind, Some(status), format!("status {status}")))
+            let outcome = Outcome::new(kind, Some(status), format!("status {status}"));
+            RobotsResult::Failed { outcome, wait_ms }
         }
         _ => {
             answer.discard();
@@ -107,18 +117,22 @@ async fn read(task: &RobotsTask, answer: Answer) -> RobotsResult {
 }
 
 fn failed(ended: Ended) -> RobotsResult {
-    RobotsResult::Failed(ended.outcome)
+    RobotsResult::Failed {
+        outcome: ended.outcome,
+        wait_ms: None,
+    }
 }
 
 fn report(result: &RobotsResult) -> Report {
     match result {
-        RobotsResult::Failed(outcome) => Report {
+        RobotsResult::Failed { outcome, wait_ms } => Report {
             contacted: !matches!(
                 outcome.kind,
                 OutcomeKind::AddressRefused | OutcomeKind::DnsFailure
             ),
             // Whether a host is given up over robots.txt is decided by the number of attempts.
             health: Health::Unknown,
+            wait_ms: *wait_ms,
             ..Report::well(false)
         },
         RobotsResult::Answer { .. } | RobotsResult::Hop(_) => Report::well(false),
