@@ -30,13 +30,17 @@ impl Dispatcher {
         }
     }
 
-    pub(crate) async fn end_what_is_over(&mut self) {
+    /// True if a crawl ended: it may have left its hosts to others.
+    pub(crate) async fn end_what_is_over(&mut self) -> bool {
         let crawls: Vec<CrawlId> = self.crawls.keys().copied().collect();
+        let mut ended = false;
         for crawl in crawls {
             if let Some((state, why)) = self.verdict_on(crawl) {
                 self.finish(crawl, state, why).await;
+                ended = true;
             }
         }
+        ended
     }
 
     /// Whether a crawl is over, and how.
@@ -52,7 +56,8 @@ impl Dispatcher {
                 return None;
             }
             let running = self.crawls.get(&crawl)?;
-            let quiet = out == 0 && running.uncommitted == 0;
+            // An answer of the store that comes after the end would be taken for one to a successor.
+            let quiet = out == 0 && running.is_quiet();
             return quiet.then_some(match how {
                 Stop::Pause => (CrawlState::Paused, "interrupted"),
                 Stop::Cancel => (CrawlState::Cancelled, "cancelled"),

@@ -149,8 +149,7 @@ impl Dispatcher {
     async fn run(mut self) {
         loop {
             self.lease_what_may_go();
-            self.end_what_is_over().await;
-            if !self.next_message().await {
+            if !self.end_what_is_over().await && !self.next_message().await {
                 return;
             }
         }
