@@ -1,0 +1,144 @@
+//! The life of a crawl: pause and resume in one process, cancel, budgets. Each page is asked for
+//! once, however often the crawl is interrupted, and a budget is never exceeded.
+
+use std::{
+    collections::{HashMap, HashSet},
+    time::Duration,
+};
+
+use trawl_engine::EngineError;
+use trawl_testweb::{Behaviour, Behaviours, WebSpec};
+use trawl_types::{CrawlState, OutcomeKind, spec::HostScope};
+
+use crate::stage::{Stage, ended, has_pages};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_crawl_paused_and_resumed_at_every_turn_asks_for_each_page_once() {
+    let stage = Stage::new(WebSpec::many_hosts(30, 900), Behaviours::none()).await;
+    let mut handle = stage.start(stage.spec(0)).await;
+    let mut pages = 0;
+    let end = loop {
+        pages += 10;
+        // Whichever comes first: the pages, or the end.
+        let reached = handle.progress.wait_for(|progress| progress.pages >= pages);
+        if reached.await.is_ok() {
+            handle.pause();
+        }
+        let end = ended(&mut handle).await;
+        if end.state != CrawlState::Paused {
+            break end;
+        }
+        handle = stage.engine.resume(end.crawl).await.unwrap();
+    };
+    assert_eq!(end.state, CrawlState::Completed);
+    assert_eq!(stage.results(end.crawl).await.len(), 900);
+    let mut asked: HashMap<(u32, String), u32> = HashMap::new();
+    for request in stage.requests() {
+        *asked
+            .entry((request.host, request.path().to_owned()))
+            .or_default() += 1;
+    }
+    asked.retain(|_, count| *count > 1);
+    assert!(asked.is_empty(), "asked for again: {asked:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_budget_is_met_and_never_exceeded_also_across_pauses() {
+    let web = WebSpec::many_hosts(20, 1000).with_latency(Duration::from_millis(2));
+    let stage = Stage::new(web, Behaviours::none()).await;
+    let mut spec = stage.spec(0);
+    spec.scope.max_pages = Some(137);
+    spec.politeness.per_host = 8;
+    let mut handle = stage.start(spec).await;
+    for pages in [5, 20, 40] {
+        has_pages(&mut handle, pages).await;
+        handle.pause();
+        let end = ended(&mut handle).await;
+        assert_eq!(end.state, CrawlState::Paused);
+        handle = stage.engine.resume(end.crawl).await.unwrap();
+    }
+    let end = ended(&mut handle).await;
+    assert_eq!(end.state, CrawlState::Completed);
+    assert_eq!(stage.results(end.crawl).await.len(), 137);
+    let pages = stage.web.log().count_where(|r| r.path() != "/robots.txt");
+    assert_eq!(pages, 137, "not one request beyond the budget");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn failures_do_not_use_up_the_budget() {
+    let behaviours = Behaviours::none().on("*", "/p/1", Behaviour::Status(404));
+    let stage = Stage::new(WebSpec::many_hosts(5, 200), behaviours).await;
+    let mut spec = stage.spec(0);
+    spec.scope.max_pages = Some(100);
+    let crawl = stage.crawl(spec).await;
+    let results = stage.results(crawl).await;
+    let fetched = results.iter().filter(|r| r.outcome == OutcomeKind::Fetched);
+    assert_eq!(fetched.count(), 100);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_budget_for_each_host_is_met_and_never_exceeded() {
+    let stage = Stage::new(WebSpec::many_hosts(6, 300), Behaviours::none()).await;
+    let mut spec = stage.spec(0);
+    spec.scope.max_pages_per_host = Some(9);
+    spec.politeness.per_host = 4;
+    stage.crawl(spec).await;
+    for host in 0..6 {
+        let log = stage.web.log();
+        let pages = log.count_where(|r| r.host == host && r.path() != "/robots.txt");
+        assert_eq!(pages, 9, "host {host}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cancelled_crawl_is_over_for_good() {
+    let stage = Stage::new(WebSpec::small_site(500), Behaviours::none()).await;
+    let mut handle = stage.start(stage.spec(1)).await;
+    has_pages(&mut handle, 5).await;
+    handle.cancel();
+    let end = ended(&mut handle).await;
+    assert_eq!(end.state, CrawlState::Cancelled);
+    let refused = stage.engine.resume(end.crawl).await;
+    assert!(matches!(refused, Err(EngineError::NothingLeft(..))));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_pause_waits_for_answers_under_way_and_no_longer_than_it_must() {
+    // Answers take a while: pausing in the middle must neither lose nor repeat one.
+    let web = WebSpec::many_hosts(10, 60).with_latency(Duration::from_millis(120));
+    let stage = Stage::new(web, Behaviours::none()).await;
+    let mut handle = stage.start(stage.spec(0)).await;
+    has_pages(&mut handle, 12).await;
+    handle.pause();
+    let end = ended(&mut handle).await;
+    assert_eq!(stage.web.log().in_flight(), 0);
+    let asked = stage.web.log().count_where(|r| r.path() != "/robots.txt");
+    assert_eq!(stage.results(end.crawl).await.len(), asked);
+    let mut handle = stage.engine.resume(end.crawl).await.unwrap();
+    ended(&mut handle).await;
+    let asked = stage.web.log().count_where(|r| r.path() != "/robots.txt");
+    assert_eq!(asked, 60);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn depth_is_the_shortest_distance_within_the_scope_and_limits_by_it() {
+    let stage = Stage::new(WebSpec::many_hosts(4, 400), Behaviours::none()).await;
+    let graph = stage.web.graph();
+    let mut spec = stage.spec(0);
+    spec.scope.hosts = HostScope::SameHost;
+    spec.scope.max_depth = Some(2);
+    // Concurrency finds long ways before short ones.
+    spec.politeness.per_host = 16;
+    let crawl = stage.crawl(spec).await;
+    let depths = graph.depths_within(0, |page| graph.host(page) == 0);
+    let within = (0..400u32).filter(|page| depths[*page as usize] <= 2);
+    let expected: HashSet<String> = within.map(|page| graph.path(page)).collect();
+    let results = stage.results(crawl).await;
+    let path = |url: &str| url::Url::parse(url).unwrap().path().to_owned();
+    let found: HashSet<String> = results.iter().map(|r| path(&r.url)).collect();
+    assert_eq!(found, expected);
+    for record in &results {
+        let page = graph.find(0, &path(&record.url)).unwrap();
+        assert_eq!(record.depth, depths[page as usize], "{}", record.url);
+    }
+}

@@ -1,0 +1,13 @@
+//! The guarantees of the engine, tested in one process against the test web's log.
+//!
+//! * `stage`: a test web, a store and an engine
+//! * `lives`: pause, resume, cancel, budgets and depth
+//! * `politeness`: no host is asked too soon, too much at once, or for what it forbids
+//! * `waits`: Retry-After, back-off and the circuit breaker
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod stage;
+
+mod lives;
+mod politeness;
+mod waits;
