@@ -6,6 +6,9 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 use crate::units;
 
+/// Where `trawl demo` keeps what it found unless it is told otherwise.
+pub(crate) const DEMO_DATABASE: &str = "trawl-demo.db";
+
 /// A polite web crawler that remembers everything it saw and loses nothing.
 #[derive(Debug, Parser)]
 #[command(
@@ -61,8 +64,9 @@ pub(crate) enum Format {
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct OutputArgs {
-    /// Write results to this file, or to a folder if the path is one or ends in a slash
-    #[arg(short, long, value_name = "FILE|DIR")]
+    /// Write results to this file, to a folder if the path is one or ends in a slash, or nowhere
+    /// (`none`)
+    #[arg(short, long, value_name = "FILE|DIR|none")]
     pub(crate) output: Option<PathBuf>,
     /// How results are written
     #[arg(short, long, value_enum)]
@@ -84,9 +88,12 @@ pub(crate) enum ScopeArg {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum StrategyArg {
-    BreadthFirst,
-    DepthFirst,
-    BestFirst,
+    #[value(name = "breadth-first")]
+    Breadth,
+    #[value(name = "depth-first")]
+    Depth,
+    #[value(name = "best-first")]
+    Best,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -135,10 +142,10 @@ pub(crate) struct CrawlArgs {
     #[command(flatten)]
     pub(crate) requests: RequestArgs,
     /// What to keep of each page beside its record and its links
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, help_heading = "Options")]
     pub(crate) keep: Vec<KeepArg>,
     /// Neither progress nor summary
-    #[arg(short, long)]
+    #[arg(short, long, help_heading = "Options")]
     pub(crate) quiet: bool,
 }
 
@@ -316,6 +323,6 @@ pub(crate) struct DemoArgs {
     #[arg(long, default_value_t = 8)]
     pub(crate) hosts: u32,
     /// Where to keep what was found
-    #[arg(short, long, value_name = "FILE", default_value = "trawl-demo.db")]
+    #[arg(short, long, value_name = "FILE", default_value = DEMO_DATABASE)]
     pub(crate) database: PathBuf,
 }

@@ -2,6 +2,7 @@
 //! stripped of control characters before it is shown.
 
 use std::{
+    fmt::Write,
     io::IsTerminal,
     path::Path,
     time::{Duration, Instant},
@@ -165,7 +166,7 @@ pub(crate) fn summary(end: &CrawlEnd, counts: &CrawlCounts, database: &Path) {
 pub(crate) fn counts_text(counts: &CrawlCounts) -> String {
     let mut text = String::new();
     let mut row = |name: &str, value: u64| {
-        text.push_str(&format!("  {:>10}  {name}\n", number(value)));
+        let _ = writeln!(text, "  {:>10}  {name}", number(value));
     };
     row("pages", counts.pages);
     row("links between pages", counts.edges);
@@ -179,7 +180,7 @@ pub(crate) fn counts_text(counts: &CrawlCounts) -> String {
         let mut outcomes: Vec<_> = counts.outcomes.iter().collect();
         outcomes.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
         for (kind, count) in outcomes {
-            text.push_str(&format!("  {:>10}  {}\n", number(*count), kind.as_str()));
+            let _ = writeln!(text, "  {:>10}  {}", number(*count), kind.as_str());
         }
     }
     if !counts.reasons.is_empty() {
@@ -188,7 +189,7 @@ pub(crate) fn counts_text(counts: &CrawlCounts) -> String {
         reasons.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
         for (code, count) in reasons {
             let (code, says) = (code.as_str(), code.explanation());
-            text.push_str(&format!("  {:>10}  {code}: {says}\n", number(*count)));
+            let _ = writeln!(text, "  {:>10}  {code}: {says}", number(*count));
         }
     }
     text

@@ -43,8 +43,9 @@ fn code_of(error: &anyhow::Error) -> u8 {
     }
     if let Some(engine) = error.downcast_ref::<EngineError>() {
         return match engine {
-            EngineError::Spec(_) | EngineError::NothingLeft(..) => BAD_INPUT,
-            EngineError::Store(StoreError::NoCrawl(_)) => BAD_INPUT,
+            EngineError::Spec(_)
+            | EngineError::NothingLeft(..)
+            | EngineError::Store(StoreError::NoCrawl(_)) => BAD_INPUT,
             EngineError::Store(_) | EngineError::StoreFailed(_) => STORE,
             EngineError::Stopped => OTHER,
         };

@@ -22,8 +22,14 @@ use clap::Parser;
 
 use args::{Cli, Command};
 
+/// Pages are made in one thread and given back in another, which the system's allocator is slow at.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    // Every host holds a connection or two; the usual 1,024 files are soon used up.
+    let _ = rlimit::increase_nofile_limit(1 << 16);
     start_logging(cli.verbose);
     let runtime = match tokio::runtime::Builder::new_multi_thread()
         .enable_all()

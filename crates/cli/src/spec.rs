@@ -93,9 +93,9 @@ fn scope_of(args: &LimitArgs) -> ScopeSpec {
 
 fn order_of(arg: StrategyArg) -> Order {
     match arg {
-        StrategyArg::BreadthFirst => Order::BreadthFirst,
-        StrategyArg::DepthFirst => Order::DepthFirst,
-        StrategyArg::BestFirst => Order::BestFirst,
+        StrategyArg::Breadth => Order::BreadthFirst,
+        StrategyArg::Depth => Order::DepthFirst,
+        StrategyArg::Best => Order::BestFirst,
     }
 }
 

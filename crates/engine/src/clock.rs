@@ -22,6 +22,10 @@ impl Clock {
         Moment::from_millis(self.began.elapsed().as_millis() as u64)
     }
 
+    #[allow(
+        clippy::unused_self,
+        reason = "time is asked of a clock, whichever it is"
+    )]
     pub(crate) fn wall(self) -> UnixMillis {
         let since = SystemTime::now()
             .duration_since(UNIX_EPOCH)

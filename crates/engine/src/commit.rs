@@ -18,9 +18,9 @@ use trawl_types::{CrawlId, HostId, PageId, Scheme};
 
 use crate::{clock::Clock, task::PageTask};
 
-const MOST_PER_BATCH: usize = 256;
+const MOST_PER_BATCH: usize = 512;
 /// How long a small batch waits for company while there is other work to lease.
-const PATIENCE: Duration = Duration::from_millis(8);
+const PATIENCE: Duration = Duration::from_millis(20);
 
 /// One thing to make durable, and what may happen once it is.
 #[derive(Debug)]

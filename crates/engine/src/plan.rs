@@ -12,6 +12,8 @@ use trawl_types::{
 };
 use url::{Origin, Url};
 
+use crate::visit::{LinkMemory, Target};
+
 /// Everything a visit needs to know of its crawl.
 #[derive(Debug)]
 pub struct CrawlPlan {
@@ -23,6 +25,7 @@ pub struct CrawlPlan {
     scorer: Scorer,
     secret: KeySecret,
     seeds: Vec<Result<CrawlUrl, (String, Reason)>>,
+    memory: LinkMemory,
     /// Where the spec's own headers may be sent.
     trusted: FxHashSet<String>,
 }
@@ -60,6 +63,7 @@ impl CrawlPlan {
             scope,
             guard,
             scorer,
+            memory: LinkMemory::default(),
             secret,
             seeds,
             trusted,
@@ -95,6 +99,36 @@ impl CrawlPlan {
 
     pub(crate) fn score(&self, url: &CrawlUrl, anchor: &str, parent: u8) -> u8 {
         self.scorer.score(url, anchor, parent, None, false)
+    }
+
+    /// Where a link leads and what the rules say of it; `None` if it is no web address.
+    pub(crate) fn target(
+        &self,
+        base: &Url,
+        href: &str,
+        rel: LinkRel,
+        anchor: &str,
+        parent_score: u8,
+    ) -> Option<Arc<Target>> {
+        let url = self.normaliser.join(base, href).ok()?;
+        let verdict = self.judge(&url, rel);
+        Some(Arc::new(Target {
+            address: url.as_str().into(),
+            key: url.key(),
+            host: url.host().as_str().into(),
+            verdict: verdict.map(|()| self.score(&url, anchor, parent_score)),
+        }))
+    }
+
+    /// True if a link's target depends on nothing but its text and the page's origin.
+    pub(crate) fn may_remember(&self, href: &str, rel: LinkRel) -> bool {
+        let absolute = href.starts_with('/') || href.starts_with("http");
+        let refused_for_rel = rel.is_nofollow() && !self.spec.scope.follow_nofollow;
+        absolute && !refused_for_rel && self.spec.strategy.keywords.is_empty()
+    }
+
+    pub(crate) fn memory(&self) -> &LinkMemory {
+        &self.memory
     }
 
     /// The seeds as they enter the store.
@@ -148,9 +182,9 @@ pub(crate) fn new_link(
     anchor: &str,
 ) -> NewLink {
     NewLink {
-        address: url.as_str().to_owned(),
+        address: url.as_str().into(),
         key: url.key(),
-        host: url.host().as_str().to_owned(),
+        host: url.host().as_str().into(),
         verdict,
         kind,
         rel,

@@ -2,16 +2,17 @@
 
 use std::process::ExitCode;
 
-use trawl_engine::{Engine, EngineOptions};
+use trawl_engine::{CrawlPlan, Engine, EngineOptions};
+use trawl_types::KeySecret;
 
 use super::{last_unfinished, open, session};
-use crate::{args::CrawlArgs, output::Sink, spec::spec_of};
+use crate::{args::CrawlArgs, display, output::Sink, spec::spec_of};
 
 pub(crate) async fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
     let spec = spec_of(&args)?;
-    // All that can be wrong with the input is found before a file is made.
-    spec.validate()?;
-    let sink = Sink::chosen(&args.output)?;
+    // All that can be wrong with the input is found before a database is made.
+    CrawlPlan::compile(spec.clone(), KeySecret([0; 16]), display::this_year())?;
+    let output = Sink::chosen(&args.output)?.map(Sink::open).transpose()?;
     let database = &args.database.database;
     let store = open(database)?;
     let left = last_unfinished(store.as_ref()).await?;
@@ -32,9 +33,6 @@ pub(crate) async fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
             );
         }
     }
-    let follower = match sink {
-        Some(sink) => Some(sink.follower(handle.crawl, 0)?),
-        None => None,
-    };
+    let follower = output.map(|output| output.follower(handle.crawl, 0));
     session::run(store, handle, follower, database, args.quiet).await
 }

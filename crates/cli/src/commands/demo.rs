@@ -11,9 +11,13 @@ use trawl_types::{
 };
 
 use super::{open, session};
-use crate::args::DemoArgs;
+use crate::{
+    args::{DEMO_DATABASE, DemoArgs},
+    exit::BadInput,
+};
 
 pub(crate) async fn run(args: DemoArgs) -> anyhow::Result<ExitCode> {
+    make_room(&args.database)?;
     let web = TestWeb::start(WebSpec {
         hosts: args.hosts.max(1),
         pages: args.pages.max(1),
@@ -27,13 +31,13 @@ pub(crate) async fn run(args: DemoArgs) -> anyhow::Result<ExitCode> {
         "A made-up web of {} pages on {} hosts is up on this machine. Crawling {root}\n",
         args.pages, args.hosts
     );
-    remove_old(&args.database);
     let store = open(&args.database)?;
     let engine = Engine::start(store.clone(), EngineOptions::default()).await?;
     let handle = engine.crawl(spec_for(&root), "demo").await?;
     let code = session::run(store, handle, None, &args.database, false).await?;
+    let example = web.page_url(web.graph().page_count() as u32 / 2);
     web.stop().await;
-    say_what_to_try(&args.database, &root);
+    say_what_to_try(&args.database, &example);
     Ok(code)
 }
 
@@ -50,9 +54,16 @@ fn spec_for(root: &str) -> CrawlSpec {
     spec
 }
 
-/// The demo begins anew each time; it touches nothing but the files it made.
-fn remove_old(database: &Path) {
+/// The demo begins anew each time, but removes only the database that it makes by default.
+fn make_room(database: &Path) -> anyhow::Result<()> {
+    if !database.exists() {
+        return Ok(());
+    }
     let name = database.display();
+    if database != Path::new(DEMO_DATABASE) {
+        let message = format!("{name} exists already: remove it first or name another --database");
+        return Err(BadInput(message).into());
+    }
     for path in [
         name.to_string(),
         format!("{name}-wal"),
@@ -61,14 +72,15 @@ fn remove_old(database: &Path) {
         let _ = std::fs::remove_file(path);
     }
     let _ = std::fs::remove_dir_all(format!("{name}-bodies"));
+    Ok(())
 }
 
-fn say_what_to_try(database: &Path, root: &str) {
+fn say_what_to_try(database: &Path, example: &str) {
     let database = database.display();
     eprintln!(
         "\nTry next:\n  \
          trawl status --database {database}\n  \
-         trawl explain --database {database} {root}p/7\n  \
+         trawl explain --database {database} {example}\n  \
          trawl export --database {database} --fields url,depth,title | head\n  \
          sqlite3 {database} 'select url from pages limit 5'\n  \
          trawl crawl --max-pages 50 --contact-url https://you.example/ https://example.org/"

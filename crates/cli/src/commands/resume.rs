@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use trawl_engine::{Engine, EngineOptions};
+use trawl_store::Store;
 use trawl_types::CrawlId;
 
 use super::{last_unfinished, open, session};
@@ -17,28 +18,26 @@ pub(crate) async fn run(args: ResumeArgs) -> anyhow::Result<ExitCode> {
         );
         return Err(BadInput(message).into());
     }
-    let sink = Sink::chosen(&args.output)?;
+    let output = Sink::chosen(&args.output)?.map(Sink::open).transpose()?;
     let store = open(database)?;
     let crawl = match args.crawl {
         Some(id) => CrawlId(id),
-        None => match last_unfinished(store.as_ref()).await? {
-            Some(row) => row.id,
-            None => {
-                let message = "every crawl of the database is finished: nothing to resume";
-                return Err(BadInput(message.into()).into());
-            }
-        },
+        None => unfinished(store.as_ref()).await?,
     };
     let engine = Engine::start(store.clone(), EngineOptions::default()).await?;
     let before = store.crawl(crawl).await?.last_seq.0;
     let handle = engine.resume(crawl).await?;
-    let follower = match sink {
-        // A file is written anew from the log, so that it ends up whole; a pipe gets what is new.
-        Some(sink) => {
-            let after = if sink.is_stdout() { before } else { 0 };
-            Some(sink.follower(crawl, after)?)
-        }
-        None => None,
-    };
+    // A file is written anew from the log, so that it ends up whole; a pipe gets what is new.
+    let follower = output.map(|output| {
+        let after = if output.is_stdout() { before } else { 0 };
+        output.follower(crawl, after)
+    });
     session::run(store, handle, follower, database, args.quiet).await
+}
+
+async fn unfinished(store: &dyn Store) -> anyhow::Result<CrawlId> {
+    let row = last_unfinished(store).await?;
+    row.map(|row| row.id).ok_or_else(|| {
+        BadInput("every crawl of the database is finished: nothing to resume".into()).into()
+    })
 }

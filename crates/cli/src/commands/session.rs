@@ -2,7 +2,10 @@
 
 use std::{path::Path, process::ExitCode, sync::Arc};
 
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::{
+    signal::unix::{SignalKind, signal},
+    task::JoinHandle,
+};
 use trawl_engine::{CrawlEnd, CrawlHandle};
 use trawl_store::Store;
 use trawl_types::CrawlState;
@@ -24,13 +27,11 @@ pub(crate) async fn run(
     let line = ProgressLine::start(&handle, quiet);
     let following = follower
         .map(|follower| tokio::spawn(follower.follow(Arc::clone(&store), handle.progress.clone())));
-    let end = wait(&mut handle, database, quiet).await?;
-    if let Some(following) = following {
-        following.await??;
-    }
+    let (end, written) = wait(&mut handle, following, database, quiet).await?;
     line.finish();
     let counts = store.counts(end.crawl).await?;
     store.close().await?;
+    written?;
     if !quiet {
         summary(&end, &counts, database);
     }
@@ -41,14 +42,31 @@ pub(crate) async fn run(
     })
 }
 
-/// Waits for the end; the first signal asks for a clean stop, the second leaves at once.
-async fn wait(handle: &mut CrawlHandle, database: &Path, quiet: bool) -> anyhow::Result<CrawlEnd> {
+type Following = Option<JoinHandle<anyhow::Result<()>>>;
+
+/// Waits for the end of the crawl and of its output. The first signal asks for a clean stop, the
+/// second leaves at once; output that can no longer be written stops the crawl as well.
+async fn wait(
+    handle: &mut CrawlHandle,
+    mut following: Following,
+    database: &Path,
+    quiet: bool,
+) -> anyhow::Result<(CrawlEnd, anyhow::Result<()>)> {
     let mut interrupts = signal(SignalKind::interrupt())?;
     let mut terminations = signal(SignalKind::terminate())?;
+    let mut written = Ok(());
     let mut asked = false;
-    loop {
+    let end = loop {
         tokio::select! {
-            end = handle.ended() => return Ok(end?),
+            end = handle.ended() => break end?,
+            result = finished(&mut following) => {
+                following = None;
+                if result.is_err() {
+                    handle.pause();
+                }
+                written = result;
+                continue;
+            }
             _ = interrupts.recv() => {}
             _ = terminations.recv() => {}
         }
@@ -65,5 +83,17 @@ async fn wait(handle: &mut CrawlHandle, database: &Path, quiet: bool) -> anyhow:
                  Go on with: trawl resume --database {database}"
             );
         }
+    };
+    if let Some(following) = following {
+        written = following.await?;
+    }
+    Ok((end, written))
+}
+
+/// The result of the output, once it ends; never, if there is none.
+async fn finished(following: &mut Following) -> anyhow::Result<()> {
+    match following {
+        Some(following) => following.await?,
+        None => std::future::pending().await,
     }
 }

@@ -75,45 +75,46 @@ impl Fields {
     pub(crate) fn object(&self, record: &PageRecord, links: &[StoredLink]) -> Map<String, Value> {
         let mut object = Map::new();
         for name in &self.0 {
-            let value = self.value(name, record, links);
+            let value = value(name, record, links);
             if !value.is_null() {
                 object.insert((*name).to_owned(), value);
             }
         }
         object
     }
+}
 
-    pub(crate) fn value(&self, name: &str, record: &PageRecord, links: &[StoredLink]) -> Value {
-        match name {
-            "url" => json!(record.url),
-            "final_url" => json!(record.final_url),
-            "redirect_to" => json!(record.redirect_to),
-            "canonical_url" => json!(record.canonical_url),
-            "depth" => json!(record.depth),
-            "parent" => json!(record.parent),
-            "outcome" => json!(record.outcome),
-            "status_code" => json!(record.status_code),
-            "error" => json!(record.error),
-            "title" => json!(record.title),
-            "description" => json!(record.description),
-            "content_type" => json!(record.content_type),
-            "charset" => json!(record.charset),
-            "language" => json!(record.language),
-            "content_length" => json!(record.content_length),
-            "content_hash" => json!(record.content_hash),
-            "truncated" => json!(record.truncated),
-            "etag" => json!(record.etag),
-            "last_modified" => json!(record.last_modified),
-            "robots" => json!(record.robots),
-            "links_total" => json!(record.links_total),
-            "attempts" => json!(record.attempts),
-            "fetch_time_ms" => json!(record.fetch_time_ms),
-            "crawled_at" => json!(display::time(record.crawled_at)),
-            "has_body" => json!(record.has_body),
-            "seq" => json!(record.seq),
-            "links" => links.iter().map(link).collect(),
-            _ => Value::Null,
-        }
+/// One field of a record; `null` where it has no value.
+pub(crate) fn value(name: &str, record: &PageRecord, links: &[StoredLink]) -> Value {
+    match name {
+        "url" => json!(record.url),
+        "final_url" => json!(record.final_url),
+        "redirect_to" => json!(record.redirect_to),
+        "canonical_url" => json!(record.canonical_url),
+        "depth" => json!(record.depth),
+        "parent" => json!(record.parent),
+        "outcome" => json!(record.outcome),
+        "status_code" => json!(record.status_code),
+        "error" => json!(record.error),
+        "title" => json!(record.title),
+        "description" => json!(record.description),
+        "content_type" => json!(record.content_type),
+        "charset" => json!(record.charset),
+        "language" => json!(record.language),
+        "content_length" => json!(record.content_length),
+        "content_hash" => json!(record.content_hash),
+        "truncated" => json!(record.truncated),
+        "etag" => json!(record.etag),
+        "last_modified" => json!(record.last_modified),
+        "robots" => json!(record.robots),
+        "links_total" => json!(record.links_total),
+        "attempts" => json!(record.attempts),
+        "fetch_time_ms" => json!(record.fetch_time_ms),
+        "crawled_at" => json!(display::time(record.crawled_at)),
+        "has_body" => json!(record.has_body),
+        "seq" => json!(record.seq),
+        "links" => links.iter().map(link).collect(),
+        _ => Value::Null,
     }
 }
 

@@ -47,7 +47,8 @@ impl Sink {
     /// What the arguments ask for; without any, NDJSON if standard output is not a terminal.
     pub(crate) fn chosen(args: &OutputArgs) -> anyhow::Result<Option<Self>> {
         let asked = args.output.is_some() || args.format.is_some() || !args.fields.is_empty();
-        if !asked && io::stdout().is_terminal() {
+        let nowhere = args.output.as_deref() == Some(Path::new("none"));
+        if nowhere || (!asked && io::stdout().is_terminal()) {
             return Ok(None);
         }
         Self::stdout(args).map(Some)
@@ -75,12 +76,8 @@ impl Sink {
         })
     }
 
-    pub(crate) fn is_stdout(&self) -> bool {
-        matches!(self.place, Place::Stdout)
-    }
-
-    /// Opens the place; results after the cursor will be written.
-    pub(crate) fn follower(self, crawl: CrawlId, after: i64) -> anyhow::Result<Follower> {
+    /// Opens the place, so that a path that cannot be written is found before a crawl begins.
+    pub(crate) fn open(self) -> anyhow::Result<Opened> {
         let mut links = None;
         let out: Box<dyn Write + Send> = match &self.place {
             Place::Stdout => Box::new(io::stdout()),
@@ -93,17 +90,40 @@ impl Sink {
                 )?)
             }
         };
+        let is_stdout = matches!(self.place, Place::Stdout);
         let rows = Rows::new(
             self.format,
             self.fields,
             BufWriter::with_capacity(1 << 16, out),
         )?;
-        Ok(Follower {
-            crawl,
-            after: Sequence(after),
+        Ok(Opened {
             rows,
             links,
+            is_stdout,
         })
+    }
+}
+
+/// A place that is ready to be written to.
+pub(crate) struct Opened {
+    rows: Rows,
+    links: Option<LinkRows>,
+    is_stdout: bool,
+}
+
+impl Opened {
+    pub(crate) fn is_stdout(&self) -> bool {
+        self.is_stdout
+    }
+
+    /// Results of a crawl after the cursor will be written.
+    pub(crate) fn follower(self, crawl: CrawlId, after: i64) -> Follower {
+        Follower {
+            crawl,
+            after: Sequence(after),
+            rows: self.rows,
+            links: self.links,
+        }
     }
 }
 

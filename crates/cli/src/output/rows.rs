@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use trawl_store::contract::read::StoredLink;
 use trawl_types::PageRecord;
 
-use super::fields::Fields;
+use super::fields::{Fields, value};
 use crate::args::Format;
 
 type Out = BufWriter<Box<dyn Write + Send>>;
@@ -64,7 +64,7 @@ impl Rows {
             }
             Writer::Csv(csv) => {
                 let names = self.fields.names().iter();
-                let cells = names.map(|name| cell(&self.fields.value(name, record, links)));
+                let cells = names.map(|name| cell(&value(name, record, links)));
                 Ok(csv.write_record(cells)?)
             }
             Writer::Urls(out) if record.outcome.is_page() => {

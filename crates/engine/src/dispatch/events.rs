@@ -48,7 +48,7 @@ impl Dispatcher {
                 }
             }
             Step::CarryOn { mut task, url } => {
-                task.address = url.as_str().to_owned();
+                url.as_str().clone_into(&mut task.address);
                 self.carry_on(crawl, task, &url);
                 self.give_back(crawl, lease, host, report);
             }
@@ -130,19 +130,21 @@ impl Dispatcher {
         let RobotsEnd { task, result } = end;
         match result {
             RobotsResult::Answer { status, body } => self.store_robots(crawl, &task, status, body),
-            RobotsResult::Hop(url) => self.hop_for_robots(crawl, task, url),
+            RobotsResult::Hop(url) => self.hop_for_robots(crawl, &task, url),
             RobotsResult::Failed { outcome, .. } => self.robots_failed(crawl, &task, &outcome),
         }
     }
 
-    fn hop_for_robots(&mut self, crawl: CrawlId, task: RobotsTask, url: Url) {
+    fn hop_for_robots(&mut self, crawl: CrawlId, task: &RobotsTask, url: Url) {
         let Some(host) = trawl_types::HostKey::of(&url) else {
-            return self.store_robots(crawl, &task, 404, Vec::new());
+            return self.store_robots(crawl, task, 404, Vec::new());
         };
+        let hops = task.hops + 1;
         let task = RobotsTask {
+            host: task.host,
+            scheme: task.scheme,
             url,
-            hops: task.hops + 1,
-            ..task
+            hops,
         };
         self.look_up_host(crawl, host.as_str().to_owned(), Next::Robots(task));
     }

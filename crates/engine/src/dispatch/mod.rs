@@ -117,14 +117,14 @@ impl Dispatcher {
         let (items, items_in) = unbounded_channel();
         let (done, committed) = unbounded_channel();
         let hungry = Arc::new(AtomicBool::new(true));
-        let committer = Committer {
+        let writer = Committer {
             store: Arc::clone(&store),
             clock,
             items: items_in,
             done,
             hungry: Arc::clone(&hungry),
         };
-        tokio::spawn(committer.run());
+        tokio::spawn(writer.run());
         let dispatcher = Self {
             clock,
             store,

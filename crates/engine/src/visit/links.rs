@@ -1,42 +1,60 @@
 //! A page's links as the store takes them: normalised, judged, scored, one for each target.
 
-use rustc_hash::FxHashMap;
+use std::{collections::hash_map::Entry, sync::Arc};
+
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use trawl_extract::{PageFacts, PageLink};
 use trawl_store::contract::{read::StoredLink, write::NewLink};
-use trawl_types::{LinkRel, UrlKey};
+use trawl_types::LinkRel;
+use url::Position;
 
+use super::memory::Target;
 use crate::plan::{CrawlPlan, new_link};
 
 /// Links in document order. A page linked twice is taken once; if one of the links may be
 /// followed, the page may.
 pub(crate) fn links_of(plan: &CrawlPlan, facts: &PageFacts, parent_score: u8) -> Vec<NewLink> {
-    let mut seen: FxHashMap<UrlKey, usize> = FxHashMap::default();
+    let origin = &facts.base[..Position::BeforePath];
+    let mut seen = FxHashMap::with_capacity_and_hasher(facts.links.len(), FxBuildHasher);
     let mut links: Vec<NewLink> = Vec::with_capacity(facts.links.len());
     for link in &facts.links {
-        // Not a web address: neither a page nor an edge.
-        let Ok(url) = plan.normaliser().join(&facts.base, &link.href) else {
-            continue;
-        };
         let rel = rel_of(link, facts);
-        let verdict = plan.judge(&url, rel);
-        if let Some(at) = seen.get(&url.key()) {
-            if links[*at].verdict.is_err() && verdict.is_ok() {
-                links[*at].verdict = Ok(plan.score(&url, &link.anchor, parent_score));
+        let find = || plan.target(&facts.base, &link.href, rel, &link.anchor, parent_score);
+        let target = if plan.may_remember(&link.href, rel) {
+            plan.memory().target(origin, &link.href, find)
+        } else {
+            find()
+        };
+        // Not a web address: neither a page nor an edge.
+        let Some(target) = target else { continue };
+        match seen.entry(target.key) {
+            Entry::Occupied(at) => {
+                let first: &mut NewLink = &mut links[*at.get()];
+                if first.verdict.is_err() && target.verdict.is_ok() {
+                    first.verdict.clone_from(&target.verdict);
+                }
             }
-            continue;
+            Entry::Vacant(at) => {
+                at.insert(links.len());
+                links.push(as_link(&target, link, rel));
+            }
         }
-        let verdict = verdict.map(|()| plan.score(&url, &link.anchor, parent_score));
-        seen.insert(url.key(), links.len());
-        links.push(new_link(
-            &url,
-            verdict,
-            link.kind,
-            rel,
-            link.place,
-            &link.anchor,
-        ));
     }
     links
+}
+
+fn as_link(target: &Target, link: &PageLink, rel: LinkRel) -> NewLink {
+    NewLink {
+        address: Arc::clone(&target.address),
+        key: target.key,
+        host: Arc::clone(&target.host),
+        verdict: target.verdict.clone(),
+        kind: link.kind,
+        rel,
+        place: link.place,
+        anchor: link.anchor.clone(),
+        chain: Vec::new(),
+    }
 }
 
 /// The links of an earlier visit, judged anew: the rules may have changed, the page has not. Only

@@ -4,12 +4,16 @@
 //! * `answer`: what a status and a content type mean
 //! * `redirect`: where a redirect may lead
 //! * `links`: a page's links as the store takes them
+//! * `memory`: where links lead, remembered
+//! * `read`: a body read through
 //! * `page`: the visit of a page
 //! * `robots`: the visit of robots.txt
 
 mod answer;
 mod links;
+mod memory;
 mod page;
+mod read;
 mod redirect;
 mod robots;
 
@@ -20,6 +24,7 @@ use trawl_types::CrawlUrl;
 use crate::task::PageTask;
 
 pub(crate) use links::known_links;
+pub(crate) use memory::{LinkMemory, Target};
 pub(crate) use page::visit_page;
 pub(crate) use robots::{RobotsEnd, RobotsResult, visit_robots};
 

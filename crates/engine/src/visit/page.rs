@@ -4,11 +4,10 @@ use std::{panic::AssertUnwindSafe, sync::Arc};
 
 use futures_util::FutureExt;
 use tokio::sync::mpsc::UnboundedSender;
-use trawl_extract::{PageFacts, PageLimits, charset};
+use trawl_extract::PageFacts;
 use trawl_fetch::{Accept, Answer, Body, Ended, Head, Method, Request};
 use trawl_frontier::{Health, LeaseId, Report, backoff_ms};
-use trawl_store::contract::write::{NewLink, Settlement, Visit, VisitEnd};
-use trawl_store::segment;
+use trawl_store::contract::write::{Settlement, Visit, VisitEnd};
 use trawl_types::{
     Outcome, OutcomeKind,
     spec::{HeadPolicy, RateLimitPolicy},
@@ -18,7 +17,7 @@ use url::Url;
 use super::{
     Finished, Said, Step,
     answer::{Meaning, asked_to_wait, looks_like_html, meaning, path_suggests_other_than_html},
-    links::links_of,
+    read::{ReadBody, read_through},
     redirect::{Target, follow},
 };
 use crate::{
@@ -74,21 +73,6 @@ struct Seen {
     redirect: Option<Target>,
     /// HEAD was answered: GET comes next.
     get_next: bool,
-}
-
-struct ReadBody {
-    length: u64,
-    truncated: bool,
-    facts: Facts,
-    record: Option<Vec<u8>>,
-}
-
-/// What was found in a body.
-struct Facts {
-    page: PageFacts,
-    charset: &'static str,
-    hash: [u8; 32],
-    links: Vec<NewLink>,
 }
 
 impl Seen {
@@ -226,12 +210,12 @@ impl Visitor<'_> {
     ) -> Option<ReadBody> {
         if body.bytes.len() < LARGE_BODY {
             return Some(read_through(
-                self.plan, url, head, task.score, self.clock, body,
+                self.plan, url, head, task.score, self.clock, &body,
             ));
         }
         let (plan, url, head) = (Arc::clone(self.plan), url.clone(), head.clone());
         let (score, clock) = (task.score, self.clock);
-        let reading = move || read_through(&plan, &url, &head, score, clock, body);
+        let reading = move || read_through(&plan, &url, &head, score, clock, &body);
         tokio::task::spawn_blocking(reading).await.ok()
     }
 
@@ -358,7 +342,7 @@ impl Visitor<'_> {
         let head = seen.head.as_ref();
         let body = seen.body.as_ref();
         let page = body.map(|body| &body.facts.page);
-        let text = |value: Option<&Box<str>>| value.map(|text| text.to_string());
+        let text = |value: Option<&Box<str>>| value.map(ToString::to_string);
         let moved = url.as_str() != task.found_as;
         Visit {
             outcome: seen.outcome.clone(),
@@ -416,54 +400,4 @@ fn robots_text(head: Option<&Head>, page: Option<&PageFacts>) -> Option<String> 
             .filter(|text| !text.is_empty()),
     );
     (!parts.is_empty()).then(|| parts.join(", "))
-}
-
-/// Bytes to facts: decode, scan, normalise, judge.
-fn read_through(
-    plan: &CrawlPlan,
-    url: &Url,
-    head: &Head,
-    score: u8,
-    clock: Clock,
-    body: Body,
-) -> ReadBody {
-    let tld = url.host_str().and_then(|host| host.rsplit('.').next());
-    let decoded = charset::decode(&body.bytes, head.content_type.as_deref(), tld);
-    let limits = PageLimits {
-        max_links: plan.spec.scope.max_links_per_page as usize,
-        crawler: plan.spec.fetch.user_agent.robots_name(),
-        ..PageLimits::default()
-    };
-    let page = trawl_extract::page(&decoded.text, url, limits);
-    let links = links_of(plan, &page, score);
-    let hash = trawl_extract::content_hash(&decoded.text);
-    let facts = Facts {
-        page,
-        charset: decoded.encoding,
-        hash,
-        links,
-    };
-    let record = plan.spec.keep.html.then(|| {
-        let headers = head
-            .headers
-            .iter()
-            .map(|(name, value)| (name.as_str(), value.as_bytes()));
-        segment::encode(
-            url.as_str(),
-            clock.wall(),
-            head.status,
-            headers,
-            &body.bytes,
-        )
-    });
-    let record = record.transpose().unwrap_or_else(|error| {
-        tracing::warn!(url = %url, %error, "a body could not be kept");
-        None
-    });
-    ReadBody {
-        length: body.bytes.len() as u64,
-        truncated: body.truncated,
-        facts,
-        record,
-    }
 }

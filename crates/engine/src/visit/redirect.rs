@@ -50,7 +50,7 @@ pub(crate) fn follow(
     let own = plan.normaliser().seed(&task.found_as).map(|url| url.key());
     let most = plan.spec.fetch.max_redirects as usize;
     let to = target.as_str().to_owned();
-    let known = target.as_str() == from.as_str() || task.hops.iter().any(|hop| *hop == to);
+    let known = target.as_str() == from.as_str() || task.hops.contains(&to);
     if known || task.chain.contains(&target.key().url) {
         return end(
             OutcomeKind::RedirectLoop,

@@ -1,5 +1,7 @@
 //! What goes in: settled visits with their links, and what a commit admits in return.
 
+use std::sync::Arc;
+
 use trawl_types::{
     CrawlId, HostId, LinkKind, LinkRel, Outcome, PageId, Place, Reason, Scheme, Sequence,
     UnixMillis, UrlKey, spec::Order,
@@ -31,10 +33,11 @@ impl std::fmt::Debug for WriteRules {
 /// A link past normalisation and scope, ready to be written.
 #[derive(Debug, Clone)]
 pub struct NewLink {
-    pub address: String,
+    /// Shared: most links of a site lead to the same few hundred pages.
+    pub address: Arc<str>,
     pub key: UrlKey,
     /// Politeness host, as `HostKey::as_str` gives it.
-    pub host: String,
+    pub host: Arc<str>,
     /// The score for ranking, or why the URL is refused. Depth is judged by the store, which
     /// alone knows the shortest path.
     pub verdict: Result<u8, Reason>,
@@ -91,7 +94,7 @@ pub struct Visit {
     pub charset: Option<String>,
     pub language: Option<String>,
     pub content_length: Option<u64>,
-    /// SHA-256 of the decoded text.
+    /// BLAKE3 of the decoded text.
     pub content_hash: Option<[u8; 32]>,
     pub truncated: bool,
     pub etag: Option<String>,

@@ -1,0 +1,75 @@
+//! A body read through: bytes to text, to links and metadata, to a record for the archive.
+
+use trawl_extract::{PageFacts, PageLimits, charset};
+use trawl_fetch::{Body, Head};
+use trawl_store::{contract::write::NewLink, segment};
+use url::Url;
+
+use super::links::links_of;
+use crate::{clock::Clock, plan::CrawlPlan};
+
+/// What was found in a body, and what is kept of it.
+pub(super) struct ReadBody {
+    pub(super) length: u64,
+    pub(super) truncated: bool,
+    pub(super) facts: Facts,
+    pub(super) record: Option<Vec<u8>>,
+}
+
+/// What was found in a body.
+pub(super) struct Facts {
+    pub(super) page: PageFacts,
+    pub(super) charset: &'static str,
+    pub(super) hash: [u8; 32],
+    pub(super) links: Vec<NewLink>,
+}
+
+/// Bytes to facts: decode, scan, normalise, judge.
+pub(super) fn read_through(
+    plan: &CrawlPlan,
+    url: &Url,
+    head: &Head,
+    score: u8,
+    clock: Clock,
+    body: &Body,
+) -> ReadBody {
+    let tld = url.host_str().and_then(|host| host.rsplit('.').next());
+    let decoded = charset::decode(&body.bytes, head.content_type.as_deref(), tld);
+    let limits = PageLimits {
+        max_links: plan.spec.scope.max_links_per_page as usize,
+        crawler: plan.spec.fetch.user_agent.robots_name(),
+        ..PageLimits::default()
+    };
+    let page = trawl_extract::page(&decoded.text, url, limits);
+    let links = links_of(plan, &page, score);
+    let hash = trawl_extract::content_hash(&decoded.text);
+    let facts = Facts {
+        page,
+        charset: decoded.encoding,
+        hash,
+        links,
+    };
+    let record = plan.spec.keep.html.then(|| {
+        let headers = head
+            .headers
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_bytes()));
+        segment::encode(
+            url.as_str(),
+            clock.wall(),
+            head.status,
+            headers,
+            &body.bytes,
+        )
+    });
+    let record = record.transpose().unwrap_or_else(|error| {
+        tracing::warn!(url = %url, %error, "a body could not be kept");
+        None
+    });
+    ReadBody {
+        length: body.bytes.len() as u64,
+        truncated: body.truncated,
+        facts,
+        record,
+    }
+}
