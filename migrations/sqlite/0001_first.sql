@@ -95,17 +95,31 @@ CREATE TABLE crawl_pages (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX crawl_pages_pending ON crawl_pages (crawl, host, rank, page) WHERE state = 0;
 
-CREATE TABLE edges (
-  src         INTEGER NOT NULL,
-  dst         INTEGER NOT NULL,
-  kind        INTEGER NOT NULL,           -- 0 anchor, 1 canonical, 2 redirect, 3 meta refresh, 4 sitemap
-  rel         INTEGER NOT NULL,           -- 1 nofollow, 2 ugc, 4 sponsored
-  place       INTEGER NOT NULL,           -- 0 body, 1 nav, 2 header, 3 main, 4 footer, 5 aside
+-- What a page links to: one row for each list of links that differs from the one before it. Rows
+-- are appended; a page seen again with the same links only moves `last_crawl`.
+CREATE TABLE page_links (
+  id          INTEGER PRIMARY KEY,
+  page        INTEGER NOT NULL,
   first_crawl INTEGER NOT NULL,
   last_crawl  INTEGER NOT NULL,
-  anchor      TEXT NOT NULL,
-  PRIMARY KEY (src, dst)
-) STRICT, WITHOUT ROWID;
+  links       TEXT NOT NULL               -- JSON: [[dst, kind, rel, place, "anchor"], ...]
+) STRICT;
+CREATE INDEX page_links_page ON page_links (page);
+
+-- The same, one row for each link, with the newest evidence.
+CREATE VIEW edges AS
+SELECT src, dst, kind, rel, place, anchor, first_crawl, last_crawl FROM (
+  SELECT l.page AS src,
+    link.value ->> 0 AS dst,
+    link.value ->> 1 AS kind,             -- 0 anchor, 1 canonical, 2 redirect, 3 meta refresh, 4 sitemap
+    link.value ->> 2 AS rel,              -- 1 nofollow, 2 ugc, 4 sponsored
+    link.value ->> 3 AS place,            -- 0 body, 1 nav, 2 header, 3 main, 4 footer, 5 aside
+    link.value ->> 4 AS anchor,
+    min(l.first_crawl) OVER (PARTITION BY l.page, link.value ->> 0) AS first_crawl,
+    max(l.last_crawl) OVER (PARTITION BY l.page, link.value ->> 0) AS last_crawl,
+    row_number() OVER (PARTITION BY l.page, link.value ->> 0 ORDER BY l.id DESC) AS age
+  FROM page_links l, json_each(l.links) AS link)
+WHERE age = 1;
 
 -- The result log: one entry for each visit that ended, numbered without gaps in each crawl.
 CREATE TABLE results (

@@ -46,8 +46,8 @@ fn link(secret: KeySecret, n: u64) -> NewLink {
     let address = format!("https://{host}/section/{}/article-number-{n}.html", n % 97);
     NewLink {
         key: secret.key(&host, &address),
-        address,
-        host,
+        address: address.into(),
+        host: host.into(),
         verdict: Ok(0),
         kind: LinkKind::Anchor,
         rel: LinkRel::default(),
@@ -70,7 +70,7 @@ fn visit(at: UnixMillis) -> Visit {
         charset: Some("utf-8".into()),
         language: Some("en".into()),
         content_length: Some(20_000),
-        content_hash: Some([7; 16]),
+        content_hash: Some(Default::default()),
         truncated: false,
         etag: Some("\"5f3-1a2b3c\"".into()),
         last_modified: None,
@@ -93,17 +93,16 @@ fn memory(field: &str) -> u64 {
 /// CPU seconds of a thread of this process, by its name.
 fn cpu_seconds(thread: &str) -> f64 {
     let tasks = std::fs::read_dir("/proc/self/task").unwrap();
-    let stat = |path: std::path::PathBuf| std::fs::read_to_string(path.join("stat")).ok();
-    let stats = tasks.filter_map(|task| stat(task.ok()?.path()));
-    let ticks: u64 = stats
-        .filter(|stat| stat.contains(&format!("({thread})")))
-        .map(|stat| {
-            let after = stat.rsplit(')').next().unwrap_or_default().to_owned();
-            let fields: Vec<&str> = after.split_whitespace().collect();
-            fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
+    let read = |path: std::path::PathBuf| std::fs::read_to_string(path).unwrap_or_default();
+    let nanoseconds: u64 = tasks
+        .filter_map(|task| Some(task.ok()?.path()))
+        .filter(|task| read(task.join("comm")).trim() == thread)
+        .filter_map(|task| {
+            let stat = read(task.join("schedstat"));
+            stat.split_whitespace().next()?.parse::<u64>().ok()
         })
         .sum();
-    ticks as f64 / 100.0
+    nanoseconds as f64 / 1e9
 }
 
 struct Run {
@@ -211,8 +210,8 @@ async fn main() {
     }
     let size = std::fs::metadata(&path).unwrap().len() >> 20;
     println!(
-        "{done} pages, {} urls in {:.1} s ({:.1} s waiting for commits); writer {:.1} s, \
-         checkpoints {:.1} s CPU; peak {} MB, file {size} MB",
+        "{done} pages, {} urls in {:.1} s ({:.1} s waiting for commits); writer {:.3} s, \
+         checkpoints {:.3} s CPU; peak {} MB, file {size} MB",
         run.seen,
         began.elapsed().as_secs_f64(),
         in_commit.as_secs_f64(),

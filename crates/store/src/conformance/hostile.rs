@@ -28,9 +28,9 @@ pub async fn strings_come_back_as_they_went_in(store: &dyn Store) {
         .into_iter()
         .enumerate()
         .map(|(n, text)| NewLink {
-            address: text.clone(),
+            address: text.as_str().into(),
             key: secret.key("h", &n.to_string()),
-            host: format!("host {text}"),
+            host: format!("host {text}").into(),
             anchor: text.into(),
             ..link(store, "")
         })

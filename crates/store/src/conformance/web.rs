@@ -150,7 +150,7 @@ pub fn key(store: &dyn Store, name: &str) -> UrlKey {
 
 pub fn link(store: &dyn Store, name: &str) -> NewLink {
     NewLink {
-        address: format!("https://{HOST}/{name}"),
+        address: format!("https://{HOST}/{name}").into(),
         key: key(store, name),
         host: HOST.into(),
         verdict: Ok(0),

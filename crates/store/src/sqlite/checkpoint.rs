@@ -14,8 +14,9 @@ use super::{lock::beside, writer::Command};
 use crate::segment::append::Unsynced;
 
 const INTERVAL: Duration = Duration::from_secs(1);
-/// A log longer than this is started anew, for which the writer must stand still for a moment.
-const LONGEST_LOG: u64 = 64 << 20;
+/// A log of more pages than this is written from its front again, for which the writer must stand
+/// still for a moment. Its space is kept: to overwrite a file is cheaper than to let it grow.
+const LONG_LOG: i64 = 2048;
 
 #[derive(Debug)]
 pub(crate) struct Checkpointer {
@@ -34,29 +35,30 @@ impl Checkpointer {
             if length(&log) == 0 {
                 continue;
             }
-            self.write_back();
-            if length(&log) > LONGEST_LOG
+            if self.write_back() > LONG_LOG
                 && let Some(writer) = self.writer.upgrade()
             {
                 // A full queue means a busy writer; the next round asks again.
-                let _ = writer.try_send(Command::TruncateLog);
+                let _ = writer.try_send(Command::RestartLog);
             }
         }
     }
 
     /// Bodies first: a row that survives a power cut should find what it refers to. A commit
-    /// between the two steps may still lose its bodies; their checksums tell.
-    fn write_back(&self) {
+    /// between the two steps may still lose its bodies; their checksums tell. Returns how many
+    /// pages the log holds.
+    fn write_back(&self) -> i64 {
         if let Err(error) = self.unsynced.sync() {
             tracing::warn!(%error, "bodies could not be made durable");
-            return;
+            return 0;
         }
         let done = self
             .conn
-            .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
-        if let Err(error) = done {
+            .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| row.get(1));
+        done.unwrap_or_else(|error| {
             tracing::warn!(%error, "the write-ahead log could not be written back");
-        }
+            0
+        })
     }
 }
 

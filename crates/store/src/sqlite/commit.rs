@@ -9,6 +9,7 @@ use super::{
     cache::Memory,
     counters::Counters,
     fault::Fault,
+    link_text::LinkText,
     reader,
     results::{self, Finished},
     row::Row,
@@ -28,6 +29,9 @@ pub(crate) struct OpenCrawl {
     pub(crate) counters: Counters,
     /// Earlier crawls may have seen the same pages.
     pub(crate) has_elders: bool,
+    /// No page of this crawl can have a list of links before it is done: there is no other crawl,
+    /// and no visit that was to be repeated has left links.
+    pub(crate) first_lists: bool,
 }
 
 /// A commit under way.
@@ -44,6 +48,8 @@ pub(crate) struct Commit<'c> {
     pub(super) new_hosts: Vec<HostId>,
     /// Pending pages whose depth and rank changed under way.
     pub(super) moved: FxHashMap<PageId, (u32, i64)>,
+    /// The links of the page at hand.
+    pub(super) text: LinkText,
     pages_done: FxHashMap<HostId, i64>,
 }
 
@@ -73,15 +79,16 @@ impl<'c> Commit<'c> {
             report: CommitReport::default(),
             new_hosts: Vec::new(),
             moved: FxHashMap::default(),
+            text: LinkText::default(),
             pages_done: FxHashMap::default(),
         })
     }
 
     /// Writes a whole batch.
-    pub(crate) fn run(mut self, batch: CommitBatch) -> Result<CommitReport, Fault> {
+    pub(crate) fn run(mut self, batch: &mut CommitBatch) -> Result<CommitReport, Fault> {
         let before = self.open.counters;
         let bodies_before = self.bodies.end();
-        for settlement in batch.settlements {
+        for settlement in &mut batch.settlements {
             self.settle(settlement)?;
         }
         for update in &batch.hosts {
@@ -122,40 +129,39 @@ impl<'c> Commit<'c> {
 
     /// A page that is not pending was settled before, perhaps by a lease that a crash repeated:
     /// the first end stands.
-    fn settle(&mut self, settlement: Settlement) -> Result<(), Fault> {
+    fn settle(&mut self, settlement: &mut Settlement) -> Result<(), Fault> {
         let page = settlement.page;
         let row = Row::find(&mut self.sql.find_row, self.crawl, page)?;
         let Some(row) = row.filter(|row| row.state == PageState::Pending) else {
             return Ok(());
         };
-        match settlement.end {
-            VisitEnd::Final(visit) => self.end_visit(page, row.host, &visit)?,
+        match &settlement.end {
+            VisitEnd::Final(visit) => self.end_visit(page, row.host, visit)?,
             VisitEnd::Retry {
                 attempts,
                 not_before,
                 outcome,
             } => {
-                self.sql
-                    .conn
-                    .prepare_cached(
-                        "UPDATE crawl_pages SET attempts = ?3, not_before = ?4, outcome = ?5
-                         WHERE crawl = ?1 AND page = ?2",
-                    )?
-                    .execute(params![
-                        self.crawl.0,
-                        page.0,
-                        attempts,
-                        not_before.0,
-                        outcome.kind as u8
-                    ])?;
+                let update = "UPDATE crawl_pages SET attempts = ?3, not_before = ?4, outcome = ?5
+                              WHERE crawl = ?1 AND page = ?2";
+                self.sql.conn.prepare_cached(update)?.execute(params![
+                    self.crawl.0,
+                    page.0,
+                    attempts,
+                    not_before.0,
+                    outcome.kind as u8
+                ])?;
             }
-            VisitEnd::Refused(reason) => self.refuse_pending(page, &reason)?,
+            VisitEnd::Refused(reason) => self.refuse_pending(page, reason)?,
+        }
+        if !matches!(settlement.end, VisitEnd::Final(_)) && !settlement.links.is_empty() {
+            self.open.first_lists = false;
         }
         let source = Source {
             page,
             depth: row.depth,
         };
-        self.take_links(source, settlement.links)
+        self.take_links(source, &mut settlement.links)
     }
 
     fn end_visit(&mut self, page: PageId, host: HostId, visit: &Visit) -> Result<(), Fault> {
@@ -171,7 +177,7 @@ impl<'c> Commit<'c> {
             visit,
             body,
         };
-        results::write(self.sql.conn, &finished, self.open.has_elders)?;
+        results::write(&mut self.sql, &finished, self.open.has_elders)?;
         self.sql.finish_row.execute(params![
             self.crawl.0,
             page.0,

@@ -26,7 +26,11 @@ impl Writer {
             rules: new.rules,
             counters: Counters::default(),
             has_elders: reader::has_elders(&self.conn, crawl)?,
+            first_lists: crawl == CrawlId(1),
         };
+        for other in self.open.values_mut() {
+            other.first_lists = false;
+        }
         self.open.insert(crawl, open);
         let (name, seeds, now) = (new.name, new.seeds, new.now);
         let done = self.transaction(crawl, now, |commit| {
@@ -56,6 +60,7 @@ impl Writer {
             rules,
             counters: Counters::load(&self.conn, crawl)?,
             has_elders: reader::has_elders(&self.conn, crawl)?,
+            first_lists: false,
         };
         self.open.insert(crawl, open);
         Ok(())

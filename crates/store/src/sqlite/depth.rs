@@ -62,22 +62,16 @@ impl Commit<'_> {
 
     /// Pages that the links of this crawl lead to from here, and that this makes nearer.
     fn beyond(
-        &self,
+        &mut self,
         page: PageId,
         depth: u32,
         nearest: &mut BinaryHeap<Reverse<(u32, PageId, PageId)>>,
     ) -> Result<(), Fault> {
-        let mut links = self.sql.conn.prepare_cached(
-            "SELECT e.dst, e.kind, t.depth FROM edges e
-             JOIN crawl_pages t ON t.crawl = ?2 AND t.page = e.dst
-             WHERE e.src = ?1 AND e.first_crawl <= ?2 AND e.last_crawl >= ?2 AND t.depth > ?3",
-        )?;
-        let mut rows = links.query(params![page.0, self.crawl.0, depth])?;
-        while let Some(row) = rows.next()? {
-            let step = u32::from(LinkKind::from_stored(row.get(1)?) != LinkKind::Redirect);
-            let there = depth.saturating_add(step);
-            if there < row.get(2)? {
-                nearest.push(Reverse((there, PageId(row.get(0)?), page)));
+        for (to, kind) in self.sql.edges.targets(self.crawl, page)? {
+            let there = depth.saturating_add(u32::from(kind != LinkKind::Redirect));
+            let row = Row::find(&mut self.sql.find_row, self.crawl, to)?;
+            if row.is_some_and(|row| there < row.depth) {
+                nearest.push(Reverse((there, to, page)));
             }
         }
         Ok(())

@@ -1,5 +1,5 @@
 //! Links into pages, rows of the crawl and edges. Most links of a page are known already and cost
-//! one look into memory and one edge.
+//! one look into memory and a place in the page's list.
 
 use rusqlite::{OptionalExtension, params};
 use trawl_types::{HostId, PageId, PageState, Reason, ReasonCode, UnixMillis};
@@ -24,18 +24,20 @@ impl Commit<'_> {
     pub(super) fn take_links(
         &mut self,
         source: Source,
-        mut links: Vec<NewLink>,
+        links: &mut [NewLink],
     ) -> Result<(), Fault> {
-        let mut targets = Vec::with_capacity(links.len());
-        for link in &mut links {
+        self.text.clear();
+        for link in links {
             let found = Found {
                 parent: Some(source.page),
                 depth: source.depth.saturating_add(link.depth_step()),
             };
-            targets.push(self.take_url(found, link)?);
+            let page = self.take_url(found, link)?;
+            self.text.push(page, link);
         }
+        let first = self.open.first_lists;
         let edges = &mut self.sql.edges;
-        let counts = edges.write(self.crawl, source.page, &targets, &links)?;
+        let counts = edges.write(self.crawl, source.page, &mut self.text, first)?;
         self.report.edges += counts.new;
         self.open.counters.edges += counts.new_in_crawl;
         Ok(())
@@ -59,24 +61,19 @@ impl Commit<'_> {
         Ok(known.page)
     }
 
+    /// What memory does not hold is new more often than not, so adding it is tried first.
     fn look_up(&mut self, found: Found, link: &mut NewLink) -> Result<Looked, Fault> {
-        let page = self
-            .sql
-            .find_page
-            .query_row([link.key.host as i64, link.key.url as i64], |row| {
-                Ok((PageId(row.get(0)?), HostId(row.get(1)?)))
-            })
-            .optional()?;
-        let (page, host, seen_before) = if let Some((page, host)) = page {
+        let host = self.host_id(&link.host)?;
+        let (page, host, seen_before) = if let Some(page) = self.add_page(host, link)? {
+            (page, host, false)
+        } else {
+            let (page, host) = self.find_page(link)?;
             if let Some(row) = Row::find(&mut self.sql.find_row, self.crawl, page)? {
                 let known = self.known(page, &row);
                 self.memory.pages.insert((self.crawl, link.key), known);
                 return Ok(Looked::Known(known));
             }
             (page, host, true)
-        } else {
-            let host = self.host_id(&link.host)?;
-            (self.add_page(host, link)?, host, false)
         };
         let row = self.add_row(page, host, found, link, seen_before)?;
         let known = self.known(page, &row);
@@ -114,10 +111,21 @@ impl Commit<'_> {
         Ok(host)
     }
 
-    fn add_page(&mut self, host: HostId, link: &NewLink) -> Result<PageId, Fault> {
+    /// Nothing if the page is there already.
+    fn add_page(&mut self, host: HostId, link: &NewLink) -> Result<Option<PageId>, Fault> {
         let (key_host, key_url) = (link.key.host as i64, link.key.url as i64);
-        let values = params![key_host, key_url, host.0, link.address];
-        Ok(PageId(self.sql.add_page.insert(values)?))
+        let values = params![key_host, key_url, host.0, &*link.address];
+        let added = self.sql.add_page.execute(values)?;
+        Ok((added > 0).then(|| PageId(self.sql.conn.last_insert_rowid())))
+    }
+
+    fn find_page(&mut self, link: &NewLink) -> Result<(PageId, HostId), Fault> {
+        let key = [link.key.host as i64, link.key.url as i64];
+        let found = self
+            .sql
+            .find_page
+            .query_row(key, |row| Ok((PageId(row.get(0)?), HostId(row.get(1)?))));
+        Ok(found?)
     }
 
     /// A URL that is new in this crawl: judged, written, counted, and reported if admitted.
@@ -168,7 +176,7 @@ impl Commit<'_> {
         self.report.admitted.push(PendingUrl {
             page,
             host,
-            address: std::mem::take(&mut link.address),
+            address: String::from(&*link.address),
             rank,
             depth: row.depth,
             score,

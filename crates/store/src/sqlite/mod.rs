@@ -10,7 +10,7 @@
 //! * [`crawls`]: a crawl's beginning, return and end
 //! * [`commit`]: one transaction of settled visits
 //! * [`links`]: links into pages and rows of the crawl
-//! * [`edges`]: links into edges
+//! * [`edges`], [`link_text`]: the links of a page as one row, and the text in it
 //! * [`depth`]: shortest distances, kept true
 //! * [`results`]: the result log
 //! * [`cache`], [`counters`], [`row`], [`statements`]: what the writer keeps at hand
@@ -27,6 +27,7 @@ mod depth;
 mod edges;
 mod explain;
 mod fault;
+mod link_text;
 mod links;
 mod lock;
 mod open;
@@ -180,7 +181,8 @@ impl Store for SqliteStore {
     }
 
     async fn commit(&self, batch: CommitBatch) -> Result<CommitReport, StoreError> {
-        self.tell(|reply| Command::Commit(batch, reply)).await
+        let told = self.tell(|reply| Command::Commit(batch, reply)).await;
+        told.map(|(report, _)| report)
     }
 
     async fn crawls(&self) -> Result<Vec<CrawlRow>, StoreError> {
@@ -247,9 +249,7 @@ impl Store for SqliteStore {
     }
 
     async fn links_of(&self, page: PageId) -> Result<Vec<StoredLink>, StoreError> {
-        self.pool
-            .ask(move |conn| reader::links_of(conn, page))
-            .await
+        self.pool.ask(move |conn| edges::links_of(conn, page)).await
     }
 
     async fn standing(

@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Mutex, thread};
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, config::DbConfig};
 use tokio::sync::mpsc;
 
 use super::{
@@ -24,6 +24,13 @@ use crate::{
 
 /// Commands that may wait for the writer; whoever brings more waits.
 const QUEUE: usize = 64;
+
+/// Of a new file. A row of `page_links` is about 2 KB long, so several fit; larger pages would
+/// make every change of an index more to write.
+const PAGE_SIZE: u32 = 8192;
+
+/// A log that a slow reader has let grow beyond this is cut when it starts anew.
+const KEPT_LOG: u32 = 64 << 20;
 
 /// How a database is opened for writing.
 #[derive(Debug, Clone)]
@@ -133,16 +140,20 @@ fn connect(path: &Path) -> Result<Connection, Fault> {
     let conn = Connection::open_with_flags(path, flags)?;
     conn.busy_timeout(BUSY_TIMEOUT)?;
     conn.set_prepared_statement_cache_capacity(64);
-    conn.execute_batch(
-        "PRAGMA page_size = 4096; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -32768;
-         PRAGMA wal_autocheckpoint = 0; PRAGMA foreign_keys = OFF; PRAGMA temp_store = MEMORY;",
-    )?;
+    // Plans do not depend on values: no statement is prepared anew because of them.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    conn.execute_batch(&format!(
+        "PRAGMA page_size = {PAGE_SIZE}; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -32768;
+         PRAGMA wal_autocheckpoint = 0; PRAGMA foreign_keys = OFF; PRAGMA temp_store = MEMORY;
+         PRAGMA journal_size_limit = {KEPT_LOG};"
+    ))?;
     Ok(conn)
 }
 
 fn limit(conn: &Connection, max_bytes: Option<u64>) -> Result<(), Fault> {
     if let Some(bytes) = max_bytes {
-        let pages = bytes / 4096;
+        let size: i64 = conn.query_row("PRAGMA page_size", [], |row| row.get(0))?;
+        let pages = bytes / size.unsigned_abs().max(1);
         conn.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()))?;
     }
     Ok(())

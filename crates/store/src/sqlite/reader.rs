@@ -2,10 +2,7 @@
 //! transaction and readers outside of it.
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
-use trawl_types::{
-    CrawlId, CrawlState, HostId, LinkKind, LinkRel, PageId, PageRecord, Place, Scheme, Sequence,
-    UnixMillis,
-};
+use trawl_types::{CrawlId, CrawlState, HostId, PageId, PageRecord, Scheme, Sequence, UnixMillis};
 
 use super::{
     fault::Fault,
@@ -15,7 +12,7 @@ use super::{
 use crate::{
     contract::{
         StoreError,
-        read::{CrawlRow, PendingUrl, StoredHost, StoredLink},
+        read::{CrawlRow, PendingUrl, StoredHost},
         write::StoredRobots,
     },
     segment::BodyRef,
@@ -197,26 +194,6 @@ pub(crate) fn results(
     ))?;
     let records = statement.query_map(params![crawl.0, after.0, limit], record)?;
     Ok(records.collect::<Result<_, _>>()?)
-}
-
-pub(crate) fn links_of(conn: &Connection, page: PageId) -> Result<Vec<StoredLink>, Fault> {
-    let mut statement = conn.prepare_cached(
-        "SELECT e.dst, p.url, e.kind, e.rel, e.place, e.anchor, e.first_crawl, e.last_crawl
-         FROM edges e JOIN pages p ON p.id = e.dst WHERE e.src = ?1 ORDER BY e.dst",
-    )?;
-    let links = statement.query_map([page.0], |row| {
-        Ok(StoredLink {
-            to: PageId(row.get(0)?),
-            url: row.get(1)?,
-            kind: LinkKind::from_stored(row.get(2)?),
-            rel: LinkRel(row.get(3)?),
-            place: Place::from_stored(row.get(4)?),
-            anchor: row.get(5)?,
-            first_crawl: CrawlId(row.get(6)?),
-            last_crawl: CrawlId(row.get(7)?),
-        })
-    })?;
-    Ok(links.collect::<Result<_, _>>()?)
 }
 
 pub(crate) fn body_ref(

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use trawl_types::{CrawlId, OutcomeKind, PageId, PageRecord, Sequence, UnixMillis};
 
-use super::fault::Fault;
+use super::{fault::Fault, statements::Statements};
 use crate::{contract::write::Visit, segment::BodyRef};
 
 /// A visit that ended, with its place in the log.
@@ -16,23 +16,24 @@ pub(crate) struct Finished<'v> {
     pub(crate) body: Option<BodyRef>,
 }
 
+/// Adds an entry; values in the order of [`write`].
+pub(crate) const INSERT: &str =
+    "INSERT INTO results (crawl, seq, page, outcome, status, error, attempts, crawled_at,
+     fetch_time_ms, links_total, truncated, content_length, content_hash, content_type,
+     charset, language, etag, last_modified, robots, final_url, redirect_to, canonical_url,
+     title, description, body_segment, body_offset, body_length, body_crc)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
+     ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28)";
+
 /// Writes one entry. An answer "not modified" says that what an earlier crawl saw still holds, so
 /// what it left out is taken from there.
 pub(crate) fn write(
-    conn: &Connection,
+    sql: &mut Statements<'_>,
     finished: &Finished<'_>,
     has_elders: bool,
 ) -> Result<(), Fault> {
     let visit = finished.visit;
-    conn.prepare_cached(
-        "INSERT INTO results (crawl, seq, page, outcome, status, error, attempts, crawled_at,
-         fetch_time_ms, links_total, truncated, content_length, content_hash, content_type,
-         charset, language, etag, last_modified, robots, final_url, redirect_to, canonical_url,
-         title, description, body_segment, body_offset, body_length, body_crc)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
-         ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28)",
-    )?
-    .execute(params![
+    sql.add_result.execute(params![
         finished.crawl.0,
         finished.seq.0,
         finished.page.0,
@@ -63,7 +64,7 @@ pub(crate) fn write(
         finished.body.map(|body| body.crc),
     ])?;
     if visit.outcome.kind == OutcomeKind::NotModified && has_elders {
-        inherit(conn, finished)?;
+        inherit(sql.conn, finished)?;
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 
 use rusqlite::{CachedStatement, Connection};
 
-use super::edges::EdgeInserts;
+use super::{edges::LinkLists, results};
 
 pub(crate) struct Statements<'c> {
     pub(crate) conn: &'c Connection,
@@ -11,10 +11,11 @@ pub(crate) struct Statements<'c> {
     pub(crate) add_page: CachedStatement<'c>,
     pub(crate) find_row: CachedStatement<'c>,
     pub(crate) add_row: CachedStatement<'c>,
-    pub(crate) edges: EdgeInserts<'c>,
+    pub(crate) edges: LinkLists<'c>,
     pub(crate) find_host: CachedStatement<'c>,
     pub(crate) add_host: CachedStatement<'c>,
     pub(crate) add_crawl_host: CachedStatement<'c>,
+    pub(crate) add_result: CachedStatement<'c>,
     pub(crate) finish_row: CachedStatement<'c>,
 }
 
@@ -36,7 +37,8 @@ impl<'c> Statements<'c> {
                 "SELECT id, host_id FROM pages WHERE key_host = ?1 AND key_url = ?2",
             )?,
             add_page: conn.prepare_cached(
-                "INSERT INTO pages (key_host, key_url, host_id, url) VALUES (?1, ?2, ?3, ?4)",
+                "INSERT INTO pages (key_host, key_url, host_id, url) VALUES (?1, ?2, ?3, ?4)
+                 ON CONFLICT DO NOTHING",
             )?,
             find_row: conn.prepare_cached(FIND_ROW)?,
             add_row: conn.prepare_cached(
@@ -44,12 +46,13 @@ impl<'c> Statements<'c> {
                  discovered_at, reason, reason_detail, chain)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
             )?,
-            edges: EdgeInserts::prepare(conn)?,
+            edges: LinkLists::prepare(conn)?,
             find_host: conn.prepare_cached("SELECT id FROM hosts WHERE name = ?1")?,
             add_host: conn.prepare_cached("INSERT INTO hosts (name) VALUES (?1)")?,
             add_crawl_host: conn.prepare_cached(
                 "INSERT OR IGNORE INTO crawl_hosts (crawl, host) VALUES (?1, ?2)",
             )?,
+            add_result: conn.prepare_cached(results::INSERT)?,
             finish_row: conn.prepare_cached(
                 "UPDATE crawl_pages SET state = 2, attempts = ?3, outcome = ?4, seq = ?5
                  WHERE crawl = ?1 AND page = ?2",

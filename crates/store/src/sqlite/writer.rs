@@ -32,10 +32,12 @@ pub(crate) enum Command {
     Create(Box<NewCrawl>, Reply<CrawlId>),
     Reopen(CrawlId, WriteRules, Reply<()>),
     SetState(CrawlId, CrawlState, String, UnixMillis, Reply<()>),
-    Commit(CommitBatch, Reply<CommitReport>),
+    /// The batch goes back with the report: taking apart what other threads have allocated is
+    /// left to them.
+    Commit(CommitBatch, Reply<(CommitReport, CommitBatch)>),
     EnsureHost(CrawlId, String, Reply<StoredHost>),
-    /// The write-ahead log has grown too long: start it anew.
-    TruncateLog,
+    /// The write-ahead log has grown long: write it from its front again.
+    RestartLog,
     Close(Reply<()>),
 }
 
@@ -88,15 +90,15 @@ impl Writer {
                     let done = self.set_state(crawl, state, &why, now);
                     let _ = reply.send(done.map_err(|fault| fault.at(&self.path)));
                 }
-                Command::Commit(batch, reply) => {
-                    let done = self.commit(batch);
+                Command::Commit(mut batch, reply) => {
+                    let done = self.commit(&mut batch).map(|report| (report, batch));
                     let _ = reply.send(done.map_err(|fault| fault.at(&self.path)));
                 }
                 Command::EnsureHost(crawl, name, reply) => {
                     let done = self.ensure_host(crawl, &name);
                     let _ = reply.send(done.map_err(|fault| fault.at(&self.path)));
                 }
-                Command::TruncateLog => self.truncate_log(),
+                Command::RestartLog => self.restart_log(),
                 Command::Close(reply) => {
                     // Whoever is still queued behind this is told that the store has stopped.
                     drop(commands);
@@ -112,7 +114,7 @@ impl Writer {
         }
     }
 
-    fn commit(&mut self, batch: CommitBatch) -> Result<CommitReport, Fault> {
+    fn commit(&mut self, batch: &mut CommitBatch) -> Result<CommitReport, Fault> {
         let (crawl, now) = (batch.crawl, batch.now);
         self.transaction(crawl, now, |commit| commit.run(batch))
     }
@@ -159,7 +161,7 @@ impl Writer {
 
     /// Most of the log has been written back by the checkpointer; what is left is short. Readers
     /// of other processes are not waited for.
-    fn truncate_log(&mut self) {
+    fn restart_log(&mut self) {
         let patience = std::time::Duration::from_millis(50);
         let _ = self.conn.busy_timeout(patience);
         if let Err(error) = self.bodies.unsynced().sync() {
@@ -167,9 +169,9 @@ impl Writer {
         }
         let done = self
             .conn
-            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+            .query_row("PRAGMA wal_checkpoint(RESTART)", [], |_| Ok(()));
         if let Err(error) = done {
-            tracing::debug!(%error, "the write-ahead log was not truncated");
+            tracing::debug!(%error, "the write-ahead log was not restarted");
         }
         let _ = self.conn.busy_timeout(super::BUSY_TIMEOUT);
     }

@@ -1,0 +1,177 @@
+//! The links of a page as one text, `[[dst,kind,rel,place,"anchor"],...]` in document order: JSON,
+//! so that every SQLite shell can read it. Written by hand, for this is done for every page; knows
+//! nothing of tables.
+
+use serde::Deserialize;
+use trawl_types::PageId;
+
+use crate::contract::{StoreError, write::NewLink};
+
+/// A text under way. Its memory is used again for the next page.
+#[derive(Debug, Default)]
+pub(crate) struct LinkText {
+    json: Vec<u8>,
+    links: u64,
+}
+
+impl LinkText {
+    pub(crate) fn clear(&mut self) {
+        self.json.clear();
+        self.links = 0;
+    }
+
+    pub(crate) fn push(&mut self, to: PageId, link: &NewLink) {
+        let mut head = Head::default();
+        for code in [link.place as u8, link.rel.0, link.kind as u8] {
+            head.before(b',');
+            head.number_before(u64::from(code));
+        }
+        head.before(b',');
+        head.number_before(to.0.unsigned_abs());
+        head.before(b'[');
+        head.before(if self.links == 0 { b'[' } else { b',' });
+        self.json.extend_from_slice(head.text());
+        push_string(&mut self.json, &link.anchor);
+        self.json.push(b']');
+        self.links += 1;
+    }
+
+    /// How many links it holds.
+    pub(crate) fn links(&self) -> u64 {
+        self.links
+    }
+
+    /// The whole text; nothing may be added before it is cleared.
+    pub(crate) fn finish(&mut self) -> &str {
+        let end: &[u8] = if self.links == 0 { b"[]" } else { b"]" };
+        self.json.extend_from_slice(end);
+        // Put together of nothing but valid text.
+        std::str::from_utf8(&self.json).unwrap_or("[]")
+    }
+}
+
+/// The numbers of a link, written from the last to the first, as digits come.
+#[derive(Debug)]
+struct Head {
+    bytes: [u8; Head::LONGEST],
+    from: usize,
+}
+
+impl Default for Head {
+    fn default() -> Self {
+        Self {
+            bytes: [0; Self::LONGEST],
+            from: Self::LONGEST,
+        }
+    }
+}
+
+impl Head {
+    /// Two brackets, a number of twenty digits, three of three, four commas.
+    const LONGEST: usize = 2 + 20 + 3 * 3 + 4;
+
+    fn before(&mut self, byte: u8) {
+        self.from -= 1;
+        self.bytes[self.from] = byte;
+    }
+
+    fn number_before(&mut self, mut number: u64) {
+        while number >= 10 {
+            self.before(b'0' + (number % 10) as u8);
+            number /= 10;
+        }
+        self.before(b'0' + number as u8);
+    }
+
+    fn text(&self) -> &[u8] {
+        &self.bytes[self.from..]
+    }
+}
+
+fn push_string(json: &mut Vec<u8>, text: &str) {
+    // Counted to the end: this way the compiler looks at many bytes at once.
+    let is_special = |byte: &u8| *byte < b' ' || *byte == b'"' || *byte == b'\\';
+    if text
+        .as_bytes()
+        .iter()
+        .filter(|byte| is_special(byte))
+        .count()
+        > 0
+    {
+        json.extend_from_slice(serde_json::Value::from(text).to_string().as_bytes());
+    } else {
+        json.reserve(text.len() + 3);
+        json.push(b'"');
+        json.extend_from_slice(text.as_bytes());
+        json.push(b'"');
+    }
+}
+
+/// One link of a text: target, kind, rel, place, and of the anchor what is asked for.
+pub(crate) type Entry<Anchor> = (i64, u8, u8, u8, Anchor);
+
+pub(crate) fn parse<'t, Anchor: Deserialize<'t>>(
+    json: &'t str,
+) -> Result<Vec<Entry<Anchor>>, StoreError> {
+    serde_json::from_str(json)
+        .map_err(|error| StoreError::Database(format!("a list of links cannot be read: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use trawl_types::{LinkKind, LinkRel, Place, UrlKey};
+
+    use super::*;
+
+    fn link(anchor: &str) -> NewLink {
+        NewLink {
+            address: "https://a.test/".into(),
+            key: UrlKey { host: 1, url: 2 },
+            host: "a.test".into(),
+            verdict: Ok(0),
+            kind: LinkKind::Redirect,
+            rel: LinkRel(5),
+            place: Place::Footer,
+            anchor: anchor.into(),
+            chain: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_text_is_compact_and_in_document_order() {
+        let mut text = LinkText::default();
+        text.push(PageId(90), &link("one"));
+        text.push(PageId(7), &link("two"));
+        assert_eq!(text.finish(), r#"[[90,2,5,4,"one"],[7,2,5,4,"two"]]"#);
+        assert_eq!(text.links(), 2);
+        text.clear();
+        assert_eq!(text.finish(), "[]");
+    }
+
+    #[test]
+    fn whatever_is_written_is_read() {
+        let mut text = LinkText::default();
+        let anchors = [
+            "",
+            "\"\\",
+            "\0\u{1f}\r\n",
+            "é\u{2028}\u{10ffff}",
+            "</script>",
+        ];
+        let pages = [0, 1, 10, 99, i64::MAX];
+        for (anchor, page) in anchors.iter().zip(pages) {
+            text.push(PageId(page), &link(anchor));
+        }
+        let read: Vec<Entry<String>> = parse(text.finish()).unwrap();
+        let expected = anchors.iter().zip(pages);
+        let expected = expected.map(|(anchor, page)| (page, 2, 5, 4, (*anchor).to_owned()));
+        assert_eq!(read, expected.collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn what_is_no_list_of_links_is_an_error() {
+        for json in ["", "[", "[[1,2,3]]", "[[1,2,3,400,\"\"]]", "{}"] {
+            parse::<String>(json).unwrap_err();
+        }
+    }
+}
