@@ -41,9 +41,11 @@ pub(crate) struct Lane<T> {
     /// Let go while a refill was under way, whose snapshot may still show them as pending.
     let_go: FxHashSet<PageId>,
     more_in_store: bool,
+    /// The best rank that is known to wait in the store alone: nothing worse may overtake it.
+    left_behind: Option<i64>,
     asked: bool,
-    /// Something was left in the store while a refill was under way.
-    missed: bool,
+    /// The best rank that was left in the store while a refill was under way.
+    missed: Option<i64>,
     capacity: usize,
     pub(crate) pages: u64,
     pub(crate) in_flight: u32,
@@ -62,8 +64,9 @@ impl<T> Lane<T> {
             held: FxHashSet::default(),
             let_go: FxHashSet::default(),
             more_in_store,
+            left_behind: None,
             asked: false,
-            missed: false,
+            missed: None,
             capacity,
             pages,
             in_flight: 0,
@@ -73,11 +76,15 @@ impl<T> Lane<T> {
         }
     }
 
-    /// Takes a URL unless it is in hand already or better ones fill the lane.
+    /// Takes a URL unless it is in hand already, or better ones fill the lane or wait in the store.
     pub(crate) fn offer(&mut self, item: Queued<T>, now: Moment) {
-        if self.closed.is_some() || !self.held.insert(item.page) {
+        if self.closed.is_some() || self.held.contains(&item.page) {
             return;
         }
+        if self.left_behind.is_some_and(|best| item.rank > best) {
+            return self.leave(item.rank);
+        }
+        self.held.insert(item.page);
         if item.not_before > now {
             self.delayed.insert((item.not_before, item.page), item);
         } else {
@@ -97,8 +104,16 @@ impl<T> Lane<T> {
                 },
             };
             self.held.remove(&shed.page);
-            self.more_in_store = true;
-            self.missed |= self.asked;
+            self.leave(shed.rank);
+        }
+    }
+
+    /// A URL of this rank waits in the store alone.
+    fn leave(&mut self, rank: i64) {
+        self.more_in_store = true;
+        self.left_behind = better(self.left_behind, Some(rank));
+        if self.asked {
+            self.missed = better(self.missed, Some(rank));
         }
     }
 
@@ -155,13 +170,16 @@ impl<T> Lane<T> {
             return None;
         }
         self.asked = true;
-        self.missed = false;
+        self.missed = None;
         Some(self.held.len() + self.capacity)
     }
 
     pub(crate) fn refill(&mut self, items: Vec<Queued<T>>, exhausted: bool, now: Moment) {
         self.asked = false;
-        self.more_in_store = !exhausted || self.missed;
+        self.more_in_store = !exhausted || self.missed.is_some();
+        // What the store did not send is no better than the last it did.
+        let unsent = items.last().filter(|_| !exhausted).map(|item| item.rank);
+        self.left_behind = better(self.missed, unsent);
         let let_go = std::mem::take(&mut self.let_go);
         for item in items {
             if !let_go.contains(&item.page) {
@@ -195,6 +213,11 @@ impl<T> Lane<T> {
     pub(crate) fn queued(&self) -> usize {
         self.waiting.len() + self.delayed.len() + self.continued.len()
     }
+}
+
+/// The better of two ranks, where there are any: the lower.
+fn better(one: Option<i64>, other: Option<i64>) -> Option<i64> {
+    one.into_iter().chain(other).min()
 }
 
 #[cfg(test)]
@@ -262,6 +285,23 @@ mod tests {
         lane.refill(Vec::new(), true, Moment::START);
         assert_eq!(pages(&mut lane), [1]);
         assert!(lane.wants_refill().is_some(), "page 2 waits in the store");
+    }
+
+    #[test]
+    fn nothing_overtakes_a_better_url_that_waits_in_the_store() {
+        let mut lane = Lane::new(2, 0, false);
+        for (page, rank) in [(1, 1), (2, 1), (3, 1)] {
+            lane.offer(item(page, rank), Moment::START);
+        }
+        assert_eq!(pages(&mut lane), [1, 2]);
+        lane.offer(item(4, 2), Moment::START);
+        lane.offer(item(5, 0), Moment::START);
+        assert_eq!(pages(&mut lane), [5], "page 3 comes before page 4");
+        assert!(lane.wants_refill().is_some());
+        lane.refill(vec![item(3, 1), item(4, 2)], true, Moment::START);
+        lane.offer(item(6, 1), Moment::START);
+        assert_eq!(pages(&mut lane), [3, 6]);
+        assert!(lane.wants_refill().is_some(), "page 4 had to make room");
     }
 
     #[test]
