@@ -2,8 +2,26 @@
 //!
 //! * `harness`: the test web on a thread of its own, the binary, the database as a crash left it
 //! * `kill_nine`: killed at random instants, a crawl loses nothing and repeats nothing
+//! * `addresses`: nothing reaches an address that is not public unless it is allowed
+//! * `exits`: what the process says to scripts, and that bad input leaves no trace
+//! * `output`: results in every format, in files, folders and pipes
+//! * `reach`: which pages are visited, and in what order
+//! * `explaining`: why a URL was or was not crawled
+//! * `signals`: Ctrl-C once and twice
+//! * `recrawl`: a second crawl of the same pages
+//! * `memory`: hostile pages do not make the process grow
+//! * `disk`: no space, no right to write
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod harness;
 
+mod addresses;
+mod disk;
+mod exits;
+mod explaining;
 mod kill_nine;
+mod memory;
+mod output;
+mod reach;
+mod recrawl;
+mod signals;

@@ -1,6 +1,7 @@
 //! The guarantees of the engine, tested in one process against the test web's log.
 //!
 //! * `stage`: a test web, a store and an engine
+//! * `hostile`: every hostile page comes to its named end
 //! * `lives`: pause, resume, cancel, budgets and depth
 //! * `politeness`: no host is asked too soon, too much at once, or for what it forbids
 //! * `waits`: Retry-After, back-off and the circuit breaker
@@ -8,6 +9,7 @@
 
 mod stage;
 
+mod hostile;
 mod lives;
 mod politeness;
 mod waits;

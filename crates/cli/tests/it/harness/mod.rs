@@ -5,8 +5,6 @@
 //! * `snapshot`: what a database holds, read from a copy so that nothing is repaired on the way
 //! * `dice`: chance that can be repeated
 
-#![allow(dead_code)] // more tests are to stand on it
-
 mod dice;
 mod snapshot;
 mod trawl;
@@ -14,5 +12,5 @@ mod web;
 
 pub(crate) use dice::Dice;
 pub(crate) use snapshot::Snapshot;
-pub(crate) use trawl::{Trawl, place};
+pub(crate) use trawl::{Done, Trawl, place};
 pub(crate) use web::Web;

@@ -13,7 +13,7 @@ use std::{
 use serde_json::Value;
 
 /// Far above what any run takes on a busy machine.
-const HANG: Duration = Duration::from_secs(240);
+const HANG: Duration = Duration::from_mins(4);
 
 /// A call of `trawl` to be made.
 #[derive(Debug)]
@@ -75,6 +75,15 @@ impl Trawl {
     pub(crate) fn run(self) -> Done {
         self.start().finish()
     }
+
+    /// Sends a signal; false if the process is gone.
+    pub(crate) fn signal(process: u32, name: &str) -> bool {
+        let mut kill = Command::new("kill");
+        let kill = kill
+            .args([name, &process.to_string()])
+            .stderr(Stdio::null());
+        kill.status().unwrap().success()
+    }
 }
 
 fn collect(mut from: impl Read + Send + 'static) -> JoinHandle<String> {
@@ -104,9 +113,7 @@ impl Run {
     }
 
     pub(crate) fn signal(&self, name: &str) {
-        let id = self.child.id().to_string();
-        let sent = Command::new("kill").args([name, &id]).status().unwrap();
-        assert!(sent.success());
+        assert!(Trawl::signal(self.id(), name));
     }
 
     pub(crate) fn id(&self) -> u32 {

@@ -6,10 +6,14 @@ use std::{
     ops::Deref,
     sync::{Arc, mpsc},
     thread,
+    time::{Duration, Instant},
 };
 
 use tokio::sync::oneshot;
-use trawl_testweb::{Behaviours, TestWeb, WebSpec};
+use trawl_testweb::{Behaviours, LoggedRequest, RequestLog, TestWeb, WebSpec};
+
+/// Far above what anything takes on a busy machine.
+const HANG: Duration = Duration::from_mins(2);
 
 /// A running test web; stops when dropped.
 #[derive(Debug)]
@@ -52,6 +56,24 @@ impl Web {
             .write_all(b"GET /.testweb/none HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")
             .unwrap();
         stream.read_to_end(&mut Vec::new()).unwrap();
+    }
+
+    /// Waits until the log fulfils a condition.
+    #[track_caller]
+    pub(crate) fn wait_until(&self, condition: impl Fn(&RequestLog) -> bool) {
+        let log = self.web.log();
+        let began = Instant::now();
+        while !condition(&log) {
+            assert!(began.elapsed() < HANG, "nothing is asked for any more");
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// Requests for anything but robots.txt.
+    pub(crate) fn pages_asked(&self) -> Vec<LoggedRequest> {
+        let mut requests = self.web.log().entries();
+        requests.retain(|request| request.path() != "/robots.txt");
+        requests
     }
 
     /// The page behind a URL in any of its spellings.
