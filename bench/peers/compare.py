@@ -60,7 +60,7 @@ def commands(arguments, web, folder):
         *["--database", os.path.join(folder, "crawl.db"), "--delay", "0s"],
         *["--concurrency", str(AT_ONCE), "--per-host", str(AT_ONCE)],
         *["--allow-network", "127.0.0.0/8", "--allow-port", web.port],
-        *["--format", "urls", "--output", os.devnull],
+        *["--output", "none"],
     ]
     return {
         "trawl": trawl,
