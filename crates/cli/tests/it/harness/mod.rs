@@ -11,6 +11,6 @@ mod trawl;
 mod web;
 
 pub(crate) use dice::Dice;
-pub(crate) use snapshot::Snapshot;
+pub(crate) use snapshot::{Copy, Snapshot};
 pub(crate) use trawl::{Done, Trawl, place};
 pub(crate) use web::Web;

@@ -1,34 +1,56 @@
 //! What a database holds at this instant. Read from a copy: opening the original would replay its
 //! log and so hide from the program what a crash left behind.
 
-use std::{collections::HashSet, fs, path::Path};
+use std::{
+    collections::HashSet,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use rusqlite::Connection;
 
 /// Names a file of the database has beside it.
 const FILES: [&str; 2] = ["", "-wal"];
 
+/// A copy of the files, not looked into yet.
+#[derive(Debug)]
+pub(crate) struct Copy(tempfile::TempDir);
+
 #[derive(Debug)]
 pub(crate) struct Snapshot {
     conn: Connection,
-    _folder: tempfile::TempDir,
+    _copy: Copy,
 }
 
-impl Snapshot {
-    /// Copies the database; nobody may be writing to it.
+impl Copy {
+    /// Copies the database, if there is one; nobody may be writing to it.
     pub(crate) fn of(database: &Path) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let copy = folder.path().join("copy.db");
+        let copy = Self(tempfile::tempdir().unwrap());
         for ending in FILES {
             let name = |path: &Path| format!("{}{ending}", path.display());
             if Path::new(&name(database)).exists() {
-                fs::copy(name(database), name(&copy)).unwrap();
+                fs::copy(name(database), name(&copy.database())).unwrap();
             }
         }
-        Self {
-            conn: Connection::open(&copy).unwrap(),
-            _folder: folder,
+        copy
+    }
+
+    fn database(&self) -> PathBuf {
+        self.0.path().join("copy.db")
+    }
+
+    pub(crate) fn open(self) -> Snapshot {
+        Snapshot {
+            conn: Connection::open(self.database()).unwrap(),
+            _copy: self,
         }
+    }
+}
+
+impl Snapshot {
+    /// What the database holds now.
+    pub(crate) fn of(database: &Path) -> Self {
+        Copy::of(database).open()
     }
 
     /// False while the process that should make the database has not got that far.
@@ -53,11 +75,6 @@ impl Snapshot {
         self.texts(
             "SELECT url FROM crawl_pages JOIN pages ON pages.id = page WHERE crawl_pages.state = 2",
         )
-    }
-
-    /// Hosts whose robots.txt is stored.
-    pub(crate) fn robots(&self) -> HashSet<String> {
-        self.texts("SELECT name FROM robots JOIN hosts ON hosts.id = robots.host")
     }
 
     /// Fails unless the file is sound and its counters agree with its rows.
