@@ -19,6 +19,8 @@ use trawl_types::{CrawlId, HostId, PageId, Scheme};
 use crate::{clock::Clock, task::PageTask};
 
 const MOST_PER_BATCH: usize = 512;
+/// Bytes of one batch, about: what it admits comes back all at once.
+const MOST_BYTES_PER_BATCH: usize = 4 << 20;
 /// How long a small batch waits for company while there is other work to lease.
 const PATIENCE: Duration = Duration::from_millis(20);
 
@@ -84,11 +86,15 @@ impl Committer {
     }
 
     async fn gather(&mut self, first: Item) -> Vec<Item> {
+        let mut weight = first.weight;
         let mut batch = vec![first];
         let mut waited = false;
-        while batch.len() < MOST_PER_BATCH {
+        while batch.len() < MOST_PER_BATCH && weight < MOST_BYTES_PER_BATCH {
             match self.items.try_recv() {
-                Ok(item) => batch.push(item),
+                Ok(item) => {
+                    weight += item.weight;
+                    batch.push(item);
+                }
                 Err(_) if waited || self.hungry.load(Ordering::Relaxed) => break,
                 Err(_) => {
                     tokio::time::sleep(PATIENCE).await;
