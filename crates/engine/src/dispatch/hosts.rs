@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use trawl_frontier::{HostEntry, Moment};
-use trawl_rules::{RobotsRules, RobotsVerdict};
+use trawl_rules::{RobotsFromStatus, RobotsRules, RobotsVerdict, robots_for_status};
 use trawl_store::contract::{read::StoredHost, write::StoredRobots};
 use trawl_types::{
     CrawlId, Outcome, OutcomeKind, Reason, ReasonCode, Scheme, UnixMillis,
@@ -47,14 +47,15 @@ pub(crate) enum Says {
 
 impl KnownRobots {
     pub(crate) fn of(stored: &StoredRobots, agent: &str, policy: RobotsPolicy) -> Self {
-        match stored.status {
-            0 => Self::dead(stored),
-            429 | 500..=599 if policy == RobotsPolicy::UnreachableAllows => {
+        if stored.status == 0 {
+            return Self::dead(stored);
+        }
+        match robots_for_status(stored.status, policy) {
+            RobotsFromStatus::Parse => Self::Rules(RobotsRules::parse(&stored.body, agent)),
+            RobotsFromStatus::DisallowAll => Self::Unreachable(format!("status {}", stored.status)),
+            RobotsFromStatus::AllowAll | RobotsFromStatus::Redirect => {
                 Self::Rules(RobotsRules::allow_all())
             }
-            429 | 500..=599 => Self::Unreachable(format!("status {}", stored.status)),
-            200..=299 => Self::Rules(RobotsRules::parse(&stored.body, agent)),
-            _ => Self::Rules(RobotsRules::allow_all()),
         }
     }
 
