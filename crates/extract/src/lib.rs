@@ -7,12 +7,14 @@
 //! - [`charset`]: bytes to text, as browsers decide it.
 //! - [`html`]: text to tags, without copying and without a tree.
 //! - `page` ([`page()`], [`PageFacts`]): tags to links and metadata.
+//! - [`metadata`]: what a page says about itself.
 //! - [`sitemap`]: sitemaps, feeds and lists of addresses.
 //! - `fingerprint` ([`content_hash`]): equal content has equal hashes.
 //! - `warning` ([`Warning`]): what went not quite right.
 
 pub mod charset;
 pub mod html;
+pub mod metadata;
 pub mod sitemap;
 
 mod fingerprint;

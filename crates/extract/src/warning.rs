@@ -24,6 +24,10 @@ pub enum Warning {
     SitemapLocationIgnored,
     /// The document is neither a sitemap, nor a feed, nor a list of addresses.
     NotASitemap,
+    /// A JSON-LD script is not JSON, and was left out.
+    JsonLdMalformed,
+    /// There is more JSON-LD than is read.
+    JsonLdTooLarge,
 }
 
 impl fmt::Display for Warning {
@@ -38,6 +42,8 @@ impl fmt::Display for Warning {
             Self::SitemapGzipDamaged => "the sitemap's gzip stream is damaged",
             Self::SitemapLocationIgnored => "an unusable address in the sitemap was left out",
             Self::NotASitemap => "the document is not a sitemap",
+            Self::JsonLdMalformed => "a JSON-LD script is not JSON and was left out",
+            Self::JsonLdTooLarge => "the page has more JSON-LD than is read",
         })
     }
 }

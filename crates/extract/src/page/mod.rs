@@ -3,16 +3,16 @@
 //! Knows nothing of scope, robots rules or normalisation: addresses are handed on as found.
 
 mod anchor;
-mod elements;
-mod foreign;
+pub(crate) mod elements;
+pub(crate) mod foreign;
 pub(crate) mod href;
 mod links;
 mod place;
 mod refresh;
 mod rel;
-mod robots;
+pub(crate) mod robots;
 mod scan;
-mod text;
+pub(crate) mod text;
 
 use trawl_types::{LinkKind, Place};
 use url::Url;
