@@ -9,15 +9,17 @@
 //! - `page` ([`page()`], [`PageFacts`]): tags to links and metadata.
 //! - [`metadata`]: what a page says about itself.
 //! - [`sitemap`]: sitemaps, feeds and lists of addresses.
-//! - `fingerprint` ([`content_hash`]): equal content has equal hashes.
+//! - [`language`]: which language a text is in, how many words it has.
+//! - [`fingerprint`]: equal content has equal hashes, nearly equal content is found.
 //! - `warning` ([`Warning`]): what went not quite right.
 
 pub mod charset;
 pub mod html;
+pub mod language;
 pub mod metadata;
 pub mod sitemap;
 
-mod fingerprint;
+pub mod fingerprint;
 mod page;
 mod warning;
 
