@@ -24,7 +24,7 @@ use args::{Cli, Command};
 
 /// Pages are made in one thread and given back in another, which the system's allocator is slow at.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();

@@ -5,14 +5,17 @@ use std::sync::{Arc, Mutex};
 use rustc_hash::FxHashSet;
 use trawl_fetch::Fetcher;
 use trawl_rules::{AddressGuard, Normaliser, Scope, Scorer, TrapGuard};
-use trawl_store::contract::write::{Admission, NewLink, WriteRules};
+use trawl_store::contract::{
+    target::LinkTarget,
+    write::{Admission, NewLink, WriteRules},
+};
 use trawl_types::{
     CrawlSpec, CrawlUrl, KeySecret, LinkKind, LinkRel, Place, Reason,
     spec::{MAX_SCORE, SpecError},
 };
 use url::{Origin, Url};
 
-use crate::visit::{LinkMemory, Target};
+use crate::visit::LinkMemory;
 
 /// Everything a visit needs to know of its crawl.
 #[derive(Debug)]
@@ -63,7 +66,7 @@ impl CrawlPlan {
             scope,
             guard,
             scorer,
-            memory: LinkMemory::default(),
+            memory: LinkMemory::new(secret),
             secret,
             seeds,
             trusted,
@@ -109,22 +112,22 @@ impl CrawlPlan {
         rel: LinkRel,
         anchor: &str,
         parent_score: u8,
-    ) -> Option<Arc<Target>> {
+    ) -> Option<LinkTarget> {
         let url = self.normaliser.join(base, href).ok()?;
         let verdict = self.judge(&url, rel);
-        Some(Arc::new(Target {
-            address: url.as_str().into(),
-            key: url.key(),
-            host: url.host().as_str().into(),
-            verdict: verdict.map(|()| self.score(&url, anchor, parent_score)),
-        }))
+        let verdict = verdict.map(|()| self.score(&url, anchor, parent_score));
+        Some(LinkTarget::new(
+            url.as_str(),
+            url.host().as_str(),
+            url.key(),
+            verdict,
+        ))
     }
 
-    /// True if a link's target depends on nothing but its text and the page's origin.
-    pub(crate) fn may_remember(&self, href: &str, rel: LinkRel) -> bool {
-        let absolute = href.starts_with('/') || href.starts_with("http");
+    /// True if what the rules say of a link depends on nothing but where it leads.
+    pub(crate) fn may_remember(&self, rel: LinkRel) -> bool {
         let refused_for_rel = rel.is_nofollow() && !self.spec.scope.follow_nofollow;
-        absolute && !refused_for_rel && self.spec.strategy.keywords.is_empty()
+        !refused_for_rel && self.spec.strategy.keywords.is_empty()
     }
 
     pub(crate) fn memory(&self) -> &LinkMemory {
@@ -182,10 +185,7 @@ pub(crate) fn new_link(
     anchor: &str,
 ) -> NewLink {
     NewLink {
-        address: url.as_str().into(),
-        key: url.key(),
-        host: url.host().as_str().into(),
-        verdict,
+        target: LinkTarget::new(url.as_str(), url.host().as_str(), url.key(), verdict),
         kind,
         rel,
         place,

@@ -10,6 +10,7 @@ use std::{collections::VecDeque, time::Instant};
 
 use trawl_store::{
     OpenOptions, SqliteStore, Store,
+    contract::target::LinkTarget,
     contract::write::{Admission, CommitBatch, NewLink, Settlement, Visit, VisitEnd, WriteRules},
 };
 use trawl_types::{
@@ -45,10 +46,7 @@ fn link(secret: KeySecret, n: u64) -> NewLink {
     let host = format!("host{}.test", n % HOSTS);
     let address = format!("https://{host}/section/{}/article-number-{n}.html", n % 97);
     NewLink {
-        key: secret.key(&host, &address),
-        address: address.into(),
-        host: host.into(),
-        verdict: Ok(0),
+        target: LinkTarget::new(&address, &host, secret.key(&host, &address), Ok(0)),
         kind: LinkKind::Anchor,
         rel: LinkRel::default(),
         place: Place::Main,

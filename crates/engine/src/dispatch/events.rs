@@ -333,7 +333,7 @@ fn weight_of(settlement: &Settlement) -> usize {
     let links: usize = settlement
         .links
         .iter()
-        .map(|link| 192 + link.address.len() + link.anchor.len())
+        .map(|link| 128 + link.target.address().len() + link.anchor.len())
         .sum();
     let body = match &settlement.end {
         VisitEnd::Final(visit) => visit.body.as_ref().map_or(0, Vec::len),

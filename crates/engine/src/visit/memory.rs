@@ -5,139 +5,161 @@
 //! else matters (nofollow, keywords) bypasses it.
 
 use std::{
-    hash::{BuildHasher, Hash, Hasher},
-    sync::{Arc, Mutex, PoisonError},
+    hash::Hasher,
+    sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use rustc_hash::{FxBuildHasher, FxHashMap};
-use trawl_types::{Reason, UrlKey};
+use rustc_hash::FxHashMap;
+use siphasher::sip128::{Hasher128, SipHasher13};
+use trawl_store::contract::target::LinkTarget;
+use trawl_types::KeySecret;
 
-const SHARDS: usize = 16;
-/// Links per shard and generation: about 10 MB in all.
-const GENERATION: usize = 1024;
+const SHARDS: usize = 4;
+/// Links per shard and generation: at most about 20 MB in all.
+const GENERATION: usize = 7 << 11;
 
-/// What the rules make of a link.
-#[derive(Debug)]
-pub(crate) struct Target {
-    pub(crate) address: Arc<str>,
-    pub(crate) key: UrlKey,
-    pub(crate) host: Arc<str>,
-    pub(crate) verdict: Result<u8, Reason>,
-}
-
-/// A link's text and where it leads; `None` if it is no web address.
-type Known = (Box<str>, Box<str>, Option<Arc<Target>>);
+/// A keyed hash of origin and link, so wide that nothing else need be compared.
+pub(crate) type Key = u128;
+/// Where a link leads; `None` if it is no web address.
+pub(crate) type Known = Option<LinkTarget>;
 
 /// Two generations: what is still in use moves to the young one before the old one goes.
 #[derive(Debug, Default)]
 struct Shard {
-    young: FxHashMap<u64, Known>,
-    old: FxHashMap<u64, Known>,
+    young: FxHashMap<Key, Known>,
+    old: FxHashMap<Key, Known>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct LinkMemory {
+    secret: KeySecret,
     shards: [Mutex<Shard>; SHARDS],
 }
 
+/// The memory as the links of one origin see it.
+#[derive(Debug)]
+pub(crate) struct OfOrigin<'m> {
+    shard: &'m Mutex<Shard>,
+    hasher: SipHasher13,
+}
+
 impl LinkMemory {
-    /// The target of a link, worked out by `find` if it is not remembered.
-    pub(crate) fn target(
-        &self,
-        origin: &str,
-        href: &str,
-        find: impl FnOnce() -> Option<Arc<Target>>,
-    ) -> Option<Arc<Target>> {
-        let hash = hash_of(origin, href);
-        let shard = &self.shards[(hash >> 60) as usize % SHARDS];
-        if let Some(known) = locked(shard).get(hash, origin, href) {
-            return known.2.clone();
+    pub(crate) fn new(secret: KeySecret) -> Self {
+        Self {
+            secret,
+            shards: Default::default(),
         }
-        let target = find();
-        locked(shard).insert(hash, (origin.into(), href.into(), target.clone()));
-        target
+    }
+
+    pub(crate) fn of_origin(&self, origin: &str) -> OfOrigin<'_> {
+        let mut hasher = SipHasher13::new_with_key(&self.secret.0);
+        hasher.write(origin.as_bytes());
+        // Neither part of an origin nor of a link: the two cannot be mistaken for each other.
+        hasher.write_u8(b'\n');
+        OfOrigin {
+            shard: &self.shards[hasher.finish128().as_u128() as usize % SHARDS],
+            hasher,
+        }
     }
 }
 
-/// A poisoned shard is as good as any: entries are whole or absent.
-fn locked(shard: &Mutex<Shard>) -> std::sync::MutexGuard<'_, Shard> {
-    shard.lock().unwrap_or_else(PoisonError::into_inner)
-}
+impl OfOrigin<'_> {
+    pub(crate) fn key(&self, href: &str) -> Key {
+        let mut hasher = self.hasher;
+        hasher.write(href.as_bytes());
+        hasher.finish128().as_u128()
+    }
 
-fn hash_of(origin: &str, href: &str) -> u64 {
-    let mut hasher = FxBuildHasher.build_hasher();
-    origin.hash(&mut hasher);
-    href.hash(&mut hasher);
-    hasher.finish()
+    /// What is remembered of links, all of a page at once: the lock is taken once, and waits for
+    /// memory overlap.
+    pub(crate) fn recall(&self, links: &[Option<Key>]) -> Vec<Option<Known>> {
+        let mut shard = self.locked();
+        links.iter().map(|key| shard.get((*key)?)).collect()
+    }
+
+    pub(crate) fn learn(&self, news: Vec<(Key, Known)>) {
+        if news.is_empty() {
+            return;
+        }
+        let mut shard = self.locked();
+        for (key, known) in news {
+            shard.insert(key, known);
+        }
+    }
+
+    /// A poisoned shard is as good as any: entries are whole or absent.
+    fn locked(&self) -> MutexGuard<'_, Shard> {
+        self.shard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Shard {
-    // The texts are compared, so that a site that aims for collisions only slows itself down.
-    fn get(&mut self, hash: u64, origin: &str, href: &str) -> Option<&Known> {
-        let same = |known: &Known| &*known.0 == origin && &*known.1 == href;
-        if !self.young.contains_key(&hash) {
-            let known = self.old.remove(&hash)?;
-            self.insert(hash, known);
+    fn get(&mut self, key: Key) -> Option<Known> {
+        if let Some(known) = self.young.get(&key) {
+            return Some(known.clone());
         }
-        self.young.get(&hash).filter(|known| same(known))
+        let known = self.old.remove(&key)?;
+        self.insert(key, known.clone());
+        Some(known)
     }
 
-    fn insert(&mut self, hash: u64, known: Known) {
+    fn insert(&mut self, key: Key, known: Known) {
         if self.young.len() >= GENERATION {
-            self.old = std::mem::take(&mut self.young);
+            std::mem::swap(&mut self.young, &mut self.old);
+            self.young.clear();
         }
-        self.young.insert(hash, known);
+        self.young.insert(key, known);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use trawl_types::UrlKey;
+
     use super::*;
 
-    fn target(text: &str) -> Arc<Target> {
-        Arc::new(Target {
-            address: text.into(),
-            key: UrlKey { host: 0, url: 0 },
-            host: "a.test".into(),
-            verdict: Ok(0),
-        })
+    fn memory() -> LinkMemory {
+        LinkMemory::new(KeySecret([3; 16]))
+    }
+
+    fn target(address: &str) -> Known {
+        let key = UrlKey { host: 0, url: 0 };
+        Some(LinkTarget::new(address, "a.test", key, Ok(0)))
+    }
+
+    fn recall(links: &OfOrigin<'_>, href: &str) -> Option<Known> {
+        links.recall(&[Some(links.key(href))]).remove(0)
     }
 
     #[test]
-    fn a_link_is_worked_out_once_for_each_origin() {
-        let memory = LinkMemory::default();
-        memory.target("http://a.test", "/x", || Some(target("http://a.test/x")));
-        let again = memory.target("http://a.test", "/x", || unreachable!());
-        assert_eq!(&*again.unwrap().address, "http://a.test/x");
-        let other = memory.target("http://b.test", "/x", || Some(target("http://b.test/x")));
-        assert_eq!(&*other.unwrap().address, "http://b.test/x");
+    fn a_link_is_remembered_for_its_origin_alone() {
+        let memory = memory();
+        let a = memory.of_origin("http://a.test");
+        a.learn(vec![(a.key("/x"), target("http://a.test/x"))]);
+        let known = recall(&a, "/x").unwrap().unwrap();
+        assert_eq!(known.address(), "http://a.test/x");
+        assert!(recall(&memory.of_origin("http://b.test"), "/x").is_none());
+        assert!(a.recall(&[None])[0].is_none());
     }
 
     #[test]
     fn what_is_no_address_is_remembered_as_well() {
-        let memory = LinkMemory::default();
-        assert!(
-            memory
-                .target("http://a.test", "http://[", || None)
-                .is_none()
-        );
-        assert!(
-            memory
-                .target("http://a.test", "http://[", || unreachable!())
-                .is_none()
-        );
+        let memory = memory();
+        let links = memory.of_origin("http://a.test");
+        links.learn(vec![(links.key("http://["), None)]);
+        assert!(recall(&links, "http://[").unwrap().is_none());
     }
 
     #[test]
     fn memory_stays_bounded_and_keeps_what_is_in_use() {
-        let memory = LinkMemory::default();
+        let memory = memory();
+        let links = memory.of_origin("o");
+        links.learn(vec![(links.key("/in-use"), target("t"))]);
         for n in 0..200_000 {
-            memory.target("o", &format!("/{n}"), || Some(target("t")));
-            memory.target("o", "/in-use", || Some(target("t")));
+            links.learn(vec![(links.key(&format!("/{n}")), target("t"))]);
+            assert!(recall(&links, "/in-use").is_some());
         }
-        let size = |shard: &Shard| shard.young.len() + shard.old.len();
-        let held: usize = memory.shards.iter().map(|shard| size(&locked(shard))).sum();
-        assert!(held <= SHARDS * 2 * GENERATION);
-        memory.target("o", "/in-use", || unreachable!());
+        let shard = links.locked();
+        assert!(shard.young.len() + shard.old.len() <= 2 * GENERATION);
     }
 }

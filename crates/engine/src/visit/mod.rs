@@ -4,6 +4,7 @@
 //! * `answer`: what a status and a content type mean
 //! * `redirect`: where a redirect may lead
 //! * `links`: a page's links as the store takes them
+//! * `rooted`: links spelled so that they mean the same on every page of an origin
 //! * `memory`: where links lead, remembered
 //! * `read`: a body read through
 //! * `page`: the visit of a page
@@ -16,6 +17,7 @@ mod page;
 mod read;
 mod redirect;
 mod robots;
+mod rooted;
 
 use trawl_frontier::{LeaseId, Report};
 use trawl_store::contract::write::Settlement;
@@ -24,7 +26,7 @@ use trawl_types::CrawlUrl;
 use crate::task::PageTask;
 
 pub(crate) use links::known_links;
-pub(crate) use memory::{LinkMemory, Target};
+pub(crate) use memory::LinkMemory;
 pub(crate) use page::visit_page;
 pub(crate) use robots::{RobotsEnd, RobotsResult, visit_robots};
 

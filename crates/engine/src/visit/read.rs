@@ -40,8 +40,9 @@ pub(super) fn read_through(
         crawler: plan.spec.fetch.user_agent.robots_name(),
         ..PageLimits::default()
     };
-    let page = trawl_extract::page(&decoded.text, url, limits);
-    let links = links_of(plan, &page, score);
+    let mut page = trawl_extract::page(&decoded.text, url, limits);
+    let found = std::mem::take(&mut page.links);
+    let links = links_of(plan, &page, found, score);
     let hash = trawl_extract::content_hash(&decoded.text);
     let facts = Facts {
         page,

@@ -1,8 +1,9 @@
 //! The links of a page in document order, each address once, bounded in number.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{Hash, Hasher};
+
+use rustc_hash::{FxHashMap, FxHasher};
 
 use super::href::{self, MAX_HREF_BYTES};
 use super::{PageLink, Rel};
@@ -13,9 +14,9 @@ use trawl_types::{LinkKind, Place};
 #[derive(Debug)]
 pub(crate) struct LinkCollector {
     links: Vec<PageLink>,
-    /// Hash of kind and address to index. A tree, because its worst case is harmless even where a
-    /// page is built to make hashes collide.
-    seen: BTreeMap<u64, usize>,
+    /// Hash of kind and address to index. A page built to make hashes collide loses links of its
+    /// own; as many links as are taken bound the time.
+    seen: FxHashMap<u64, usize>,
     limit: usize,
     total: u32,
     truncated: bool,
@@ -25,7 +26,7 @@ impl LinkCollector {
     pub(crate) fn new(limit: usize) -> Self {
         LinkCollector {
             links: Vec::with_capacity(limit.min(32)),
-            seen: BTreeMap::new(),
+            seen: FxHashMap::default(),
             limit,
             total: 0,
             truncated: false,
@@ -97,9 +98,10 @@ impl LinkCollector {
 
 /// Addresses that differ in their fragment only lead to the same page.
 fn key_of(kind: LinkKind, href: &str) -> u64 {
-    let address = href.split('#').next().unwrap_or_default();
+    let end = memchr::memchr(b'#', href.as_bytes()).unwrap_or(href.len());
+    let address = href.get(..end).unwrap_or_default();
     // Keys are fixed: equal pages give equal results.
-    let mut hasher = DefaultHasher::new();
+    let mut hasher = FxHasher::default();
     address.hash(&mut hasher);
     kind.hash(&mut hasher);
     hasher.finish()

@@ -4,15 +4,21 @@ use trawl_types::{
     HostId, LinkKind, Outcome, OutcomeKind, PageState, ReasonCode, Scheme, UnixMillis, spec::Order,
 };
 
-use super::web::{Asked, Crawl, HOST, breadth, fetched, link, names, refused, rules};
+use super::web::{Asked, Crawl, HOST, breadth, fetched, judged, link, names, refused, rules};
 use crate::contract::{
     Store,
-    write::{HostUpdate, NewLink, Settlement, StoredRobots, VisitEnd, WriteRules},
+    target::LinkTarget,
+    write::{HostUpdate, Settlement, StoredRobots, VisitEnd, WriteRules},
 };
 
 pub async fn seeds_are_pending_at_depth_zero(store: &dyn Store) {
     let mut other = link(store, "elsewhere");
-    other.host = "b.test:8080".into();
+    other.target = LinkTarget::new(
+        other.target.address(),
+        "b.test:8080",
+        other.target.key,
+        Ok(0),
+    );
     let seeds = vec![
         link(store, "a"),
         link(store, "a"),
@@ -40,10 +46,7 @@ pub async fn seeds_are_pending_at_depth_zero(store: &dyn Store) {
 
 pub async fn pending_urls_come_by_rank_then_by_age(store: &dyn Store) {
     let crawl = Crawl::begin(store, &["a", "b"], breadth()).await;
-    let scored = |name: &str, score| NewLink {
-        verdict: Ok(score),
-        ..link(store, name)
-    };
+    let scored = |name: &str, score| judged(link(store, name), Ok(score));
     let links = vec![scored("plain", 0), scored("plain2", 0), scored("good", 9)];
     let report = crawl.settle("a", links).await;
     assert_eq!(names(&report.admitted), ["plain", "plain2", "good"]);

@@ -5,6 +5,7 @@ use trawl_types::{CrawlId, HostId, OutcomeKind, PageId, Sequence, UrlKey};
 use super::web::{Crawl, breadth, link, visit};
 use crate::contract::{
     Store, StoreError,
+    target::LinkTarget,
     write::{NewLink, Settlement, Visit, VisitEnd},
 };
 
@@ -28,9 +29,12 @@ pub async fn strings_come_back_as_they_went_in(store: &dyn Store) {
         .into_iter()
         .enumerate()
         .map(|(n, text)| NewLink {
-            address: text.as_str().into(),
-            key: secret.key("h", &n.to_string()),
-            host: format!("host {text}").into(),
+            target: LinkTarget::new(
+                &text,
+                &format!("host {text}"),
+                secret.key("h", &n.to_string()),
+                Ok(0),
+            ),
             anchor: text.into(),
             ..link(store, "")
         })

@@ -10,6 +10,7 @@ use trawl_types::{
 use crate::contract::{
     Store,
     read::{CrawlCounts, PendingUrl},
+    target::LinkTarget,
     write::{
         Admission, CommitBatch, CommitReport, HostUpdate, NewLink, Settlement, Visit, VisitEnd,
         WriteRules,
@@ -150,10 +151,12 @@ pub fn key(store: &dyn Store, name: &str) -> UrlKey {
 
 pub fn link(store: &dyn Store, name: &str) -> NewLink {
     NewLink {
-        address: format!("https://{HOST}/{name}").into(),
-        key: key(store, name),
-        host: HOST.into(),
-        verdict: Ok(0),
+        target: LinkTarget::new(
+            &format!("https://{HOST}/{name}"),
+            HOST,
+            key(store, name),
+            Ok(0),
+        ),
         kind: LinkKind::Anchor,
         rel: LinkRel::default(),
         place: Place::Main,
@@ -163,10 +166,14 @@ pub fn link(store: &dyn Store, name: &str) -> NewLink {
 }
 
 pub fn refused(store: &dyn Store, name: &str, code: ReasonCode) -> NewLink {
-    NewLink {
-        verdict: Err(Reason::new(code, "by a test")),
-        ..link(store, name)
-    }
+    judged(link(store, name), Err(Reason::new(code, "by a test")))
+}
+
+/// The link with another verdict.
+pub fn judged(link: NewLink, verdict: Result<u8, Reason>) -> NewLink {
+    let mut target = link.target;
+    target.verdict = verdict.map_err(Box::new);
+    NewLink { target, ..link }
 }
 
 pub fn redirect(store: &dyn Store, name: &str) -> NewLink {

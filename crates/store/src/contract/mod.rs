@@ -5,6 +5,7 @@
 //! * [`read`](mod@read): questions about crawls, pages, hosts and the result log
 
 pub mod read;
+pub mod target;
 pub mod write;
 
 use async_trait::async_trait;

@@ -1,13 +1,12 @@
 //! What goes in: settled visits with their links, and what a commit admits in return.
 
-use std::sync::Arc;
-
 use trawl_types::{
     CrawlId, HostId, LinkKind, LinkRel, Outcome, PageId, Place, Reason, Scheme, Sequence,
-    UnixMillis, UrlKey, spec::Order,
+    UnixMillis, spec::Order,
 };
 
 use super::read::{CrawlCounts, PendingUrl, StoredHost};
+use super::target::LinkTarget;
 
 /// Decides on URLs that nobody has seen before; called once for each, inside the commit. Seeds are
 /// not asked about: a person named them.
@@ -33,14 +32,7 @@ impl std::fmt::Debug for WriteRules {
 /// A link past normalisation and scope, ready to be written.
 #[derive(Debug, Clone)]
 pub struct NewLink {
-    /// Shared: most links of a site lead to the same few hundred pages.
-    pub address: Arc<str>,
-    pub key: UrlKey,
-    /// Politeness host, as `HostKey::as_str` gives it.
-    pub host: Arc<str>,
-    /// The score for ranking, or why the URL is refused. Depth is judged by the store, which
-    /// alone knows the shortest path.
-    pub verdict: Result<u8, Reason>,
+    pub target: LinkTarget,
     pub kind: LinkKind,
     pub rel: LinkRel,
     pub place: Place,

@@ -9,7 +9,9 @@ use trawl_types::UnixMillis;
 
 use crate::contract::StoreError;
 
-const LEVEL: i32 = 1;
+/// Below zero zstd trades size for speed: a sixth more bytes than at level 1 for a quarter less
+/// time, of which compressing takes more than anything else that is done to a page.
+const LEVEL: i32 = -3;
 /// Described by the body that is kept, which is decoded and whole.
 const REPLACED: [&str; 4] = [
     "content-encoding",
@@ -48,7 +50,8 @@ pub fn encode<'a>(
     let mut record = Vec::with_capacity(http.len() + body.len() + 512);
     record.extend_from_slice(b"WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: ");
     push_clean(&mut record, url.as_bytes());
-    let id = record_id(&[url.as_bytes(), &fetched_at.0.to_le_bytes(), &http, body]);
+    let (at, sum) = (fetched_at.0.to_le_bytes(), crc32fast::hash(body));
+    let id = record_id(&[url.as_bytes(), &at, &http, &sum.to_le_bytes()]);
     let head = format!(
         "\r\nWARC-Date: {}\r\nWARC-Record-ID: <urn:uuid:{id}>\r\n\
          Content-Type: application/http; msgtype=response\r\nContent-Length: {}\r\n\r\n",

@@ -121,14 +121,18 @@ pub(crate) fn parse<'t, Anchor: Deserialize<'t>>(
 mod tests {
     use trawl_types::{LinkKind, LinkRel, Place, UrlKey};
 
+    use crate::contract::target::LinkTarget;
+
     use super::*;
 
     fn link(anchor: &str) -> NewLink {
         NewLink {
-            address: "https://a.test/".into(),
-            key: UrlKey { host: 1, url: 2 },
-            host: "a.test".into(),
-            verdict: Ok(0),
+            target: LinkTarget::new(
+                "https://a.test/",
+                "a.test",
+                UrlKey { host: 1, url: 2 },
+                Ok(0),
+            ),
             kind: LinkKind::Redirect,
             rel: LinkRel(5),
             place: Place::Footer,

@@ -27,12 +27,16 @@ impl Commit<'_> {
         links: &mut [NewLink],
     ) -> Result<(), Fault> {
         self.text.clear();
-        for link in links {
+        let remembered = self.remembered(links);
+        for (link, known) in links.iter_mut().zip(remembered) {
             let found = Found {
                 parent: Some(source.page),
                 depth: source.depth.saturating_add(link.depth_step()),
             };
-            let page = self.take_url(found, link)?;
+            let page = match known {
+                Some(known) => self.take_known(known, found, link)?,
+                None => self.take_url(found, link)?,
+            };
             self.text.push(page, link);
         }
         let first = self.open.first_lists;
@@ -43,41 +47,63 @@ impl Commit<'_> {
         Ok(())
     }
 
+    /// What memory holds of all links of a page. Asked in one go: each look is a wait for memory,
+    /// and waits that follow each other closely overlap.
+    fn remembered(&mut self, links: &[NewLink]) -> Vec<Option<KnownPage>> {
+        let (crawl, pages) = (self.crawl, &mut self.memory.pages);
+        let look = |link: &NewLink| pages.get(&(crawl, link.target.key));
+        links.iter().map(look).collect()
+    }
+
     /// Makes sure that the URL is in the crawl, at its shortest known depth.
     pub(super) fn take_url(&mut self, found: Found, link: &mut NewLink) -> Result<PageId, Fault> {
-        let key = (self.crawl, link.key);
-        let known = match self.memory.pages.get(&key) {
+        let known = match self.memory.pages.get(&(self.crawl, link.target.key)) {
             Some(known) => known,
             None => match self.look_up(found, link)? {
                 Looked::New(page) => return Ok(page),
                 Looked::Known(known) => known,
             },
         };
-        let liftable = known.reconsider && link.verdict.is_ok();
+        self.take_known(known, found, link)
+    }
+
+    fn take_known(
+        &mut self,
+        known: KnownPage,
+        found: Found,
+        link: &NewLink,
+    ) -> Result<PageId, Fault> {
+        let liftable = known.reconsider && link.target.verdict.is_ok();
         if found.depth < known.depth || liftable {
             let known = self.reconsider(known.page, found, link)?;
-            self.memory.pages.insert(key, known);
+            self.memory
+                .pages
+                .insert((self.crawl, link.target.key), known);
         }
         Ok(known.page)
     }
 
     /// What memory does not hold is new more often than not, so adding it is tried first.
     fn look_up(&mut self, found: Found, link: &mut NewLink) -> Result<Looked, Fault> {
-        let host = self.host_id(&link.host)?;
+        let host = self.host_id(link.target.host())?;
         let (page, host, seen_before) = if let Some(page) = self.add_page(host, link)? {
             (page, host, false)
         } else {
             let (page, host) = self.find_page(link)?;
             if let Some(row) = Row::find(&mut self.sql.find_row, self.crawl, page)? {
                 let known = self.known(page, &row);
-                self.memory.pages.insert((self.crawl, link.key), known);
+                self.memory
+                    .pages
+                    .insert((self.crawl, link.target.key), known);
                 return Ok(Looked::Known(known));
             }
             (page, host, true)
         };
         let row = self.add_row(page, host, found, link, seen_before)?;
         let known = self.known(page, &row);
-        self.memory.pages.insert((self.crawl, link.key), known);
+        self.memory
+            .pages
+            .insert((self.crawl, link.target.key), known);
         Ok(Looked::New(page))
     }
 
@@ -113,14 +139,14 @@ impl Commit<'_> {
 
     /// Nothing if the page is there already.
     fn add_page(&mut self, host: HostId, link: &NewLink) -> Result<Option<PageId>, Fault> {
-        let (key_host, key_url) = (link.key.host as i64, link.key.url as i64);
-        let values = params![key_host, key_url, host.0, &*link.address];
+        let (key_host, key_url) = (link.target.key.host as i64, link.target.key.url as i64);
+        let values = params![key_host, key_url, host.0, link.target.address()];
         let added = self.sql.add_page.execute(values)?;
         Ok((added > 0).then(|| PageId(self.sql.conn.last_insert_rowid())))
     }
 
     fn find_page(&mut self, link: &NewLink) -> Result<(PageId, HostId), Fault> {
-        let key = [link.key.host as i64, link.key.url as i64];
+        let key = [link.target.key.host as i64, link.target.key.url as i64];
         let found = self
             .sql
             .find_page
@@ -137,7 +163,7 @@ impl Commit<'_> {
         link: &mut NewLink,
         seen_before: bool,
     ) -> Result<Row, Fault> {
-        let score = *link.verdict.as_ref().unwrap_or(&0);
+        let score = *link.target.verdict.as_ref().unwrap_or(&0);
         let refusal = self.judge(found, link).err();
         let rank = self.rank(found.depth, score);
         let row = Row {
@@ -176,7 +202,7 @@ impl Commit<'_> {
         self.report.admitted.push(PendingUrl {
             page,
             host,
-            address: String::from(&*link.address),
+            address: String::from(link.target.address()),
             rank,
             depth: row.depth,
             score,
@@ -199,9 +225,12 @@ impl Commit<'_> {
     /// Scope's verdict, then the rules that count URLs, then depth. Seeds were named by a person,
     /// so they are not asked of the rules that look for traps.
     fn judge(&mut self, found: Found, link: &NewLink) -> Result<(), Reason> {
-        link.verdict.as_ref().map_err(Clone::clone)?;
+        link.target
+            .verdict
+            .as_ref()
+            .map_err(|reason| Reason::clone(reason))?;
         if found.parent.is_some() {
-            self.open.rules.admission.admit(&link.address)?;
+            self.open.rules.admission.admit(link.target.address())?;
         }
         self.judge_depth(found.depth)
     }
@@ -249,11 +278,11 @@ impl Commit<'_> {
             self.shorten(page, parent, found.depth)?;
         }
         let row = self.row(page)?;
-        let row = match (&link.verdict, row.reason) {
+        let row = match (&link.target.verdict, row.reason) {
             (Ok(score), Some(code)) if row.may_be_lifted() => {
                 // A URL behind nofollow was never asked of the rules that count.
                 let verdict = match code {
-                    ReasonCode::Nofollow => self.open.rules.admission.admit(&link.address),
+                    ReasonCode::Nofollow => self.open.rules.admission.admit(link.target.address()),
                     _ => Ok(()),
                 };
                 let verdict = verdict.and_then(|()| self.judge_depth(row.depth));
