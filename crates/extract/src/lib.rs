@@ -8,6 +8,7 @@
 //! - [`html`]: text to tags, without copying and without a tree.
 //! - `page` ([`page()`], [`PageFacts`]): tags to links and metadata.
 //! - [`metadata`]: what a page says about itself.
+//! - [`markdown`]: a page or its main content to Markdown and readable text.
 //! - [`sitemap`]: sitemaps, feeds and lists of addresses.
 //! - [`language`]: which language a text is in, how many words it has.
 //! - [`fingerprint`]: equal content has equal hashes, nearly equal content is found.
@@ -15,6 +16,7 @@
 
 pub mod charset;
 pub mod html;
+pub mod markdown;
 pub mod language;
 pub mod metadata;
 pub mod sitemap;
