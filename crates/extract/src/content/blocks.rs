@@ -44,11 +44,22 @@ impl Blocks {
     }
 }
 
-/// The blocks of a tree, in document order; blocks without words are left out.
+/// The blocks of a tree, in document order; blocks without words are left out. The symbols of
+/// formulas are not words, unless the page has nothing else.
 pub(crate) fn blocks(tree: &Tree<'_>) -> Blocks {
+    let blocks = cut(tree, false);
+    if blocks.words.is_empty() {
+        cut(tree, true)
+    } else {
+        blocks
+    }
+}
+
+fn cut(tree: &Tree<'_>, with_formulas: bool) -> Blocks {
     let mut cutter = Cutter::default();
     let mut open: Vec<NodeId> = Vec::new();
     let mut links = 0;
+    let mut formula_end = 0;
     for (id, node) in tree.nodes.iter().enumerate() {
         while let Some(&top) = open.last()
             && tree.nodes[top].end <= id
@@ -73,10 +84,12 @@ pub(crate) fn blocks(tree: &Tree<'_>) -> Blocks {
                     );
                 }
                 links += usize::from(name == "a");
+                if name == "math" {
+                    formula_end = formula_end.max(node.end);
+                }
                 open.push(id);
             }
-            // The symbols of a formula are not words of the text around it.
-            Data::Text(_) if open.iter().any(|&id| tree.nodes[id].name() == "math") => {}
+            Data::Text(_) if id < formula_end && !with_formulas => {}
             Data::Text(text) => cutter.text(text, links > 0),
             Data::Raw(_) => {}
         }

@@ -168,6 +168,10 @@ impl<'a> Builder<'a> {
             }
             return;
         }
+        if self.formulas > 0 && names::closes_paragraph(&name) {
+            // As in browsers: a formula nobody closed does not swallow the page.
+            self.close(&["math"], &[]);
+        }
         if !self.is_foreign() {
             self.imply_ends(&name);
         }
