@@ -5,6 +5,7 @@
 //!
 //! In reading order:
 //! - [`charset`]: bytes to text, as browsers decide it.
+//! - [`content`]: the main content of a page, without what frames it.
 //! - [`html`]: text to tags, without copying and without a tree.
 //! - `page` ([`page()`], [`PageFacts`]): tags to links and metadata.
 //! - [`metadata`]: what a page says about itself.
@@ -15,6 +16,7 @@
 //! - `warning` ([`Warning`]): what went not quite right.
 
 pub mod charset;
+pub mod content;
 pub mod html;
 pub mod markdown;
 pub mod language;
