@@ -6,8 +6,16 @@ use super::blocks::{Block, Blocks};
 use super::hints;
 use super::tree::{NodeId, ROOT, Tree};
 
+/// What the baseline keeps.
+#[derive(Clone, Debug)]
+pub(crate) struct Baseline {
+    pub(crate) kept: Vec<bool>,
+    /// Whether the page itself says which element holds its content.
+    pub(crate) is_declared: bool,
+}
+
 /// The blocks to keep; `links_are_content` on pages whose purpose is to list others.
-pub(crate) fn baseline(tree: &Tree<'_>, blocks: &Blocks, links_are_content: bool) -> Vec<bool> {
+pub(crate) fn baseline(tree: &Tree<'_>, blocks: &Blocks, links_are_content: bool) -> Baseline {
     let framing = hints::inside(tree, |node| {
         hints::is_boilerplate(node) || hints::is_comments(node)
     });
@@ -27,11 +35,12 @@ pub(crate) fn baseline(tree: &Tree<'_>, blocks: &Blocks, links_are_content: bool
     let enough = blocks.words.len() / 10;
     let good = candidates
         .iter()
-        .position(|kept| blocks.kept_words(kept) > enough);
-    candidates
-        .into_iter()
-        .nth(good.unwrap_or(3))
-        .unwrap_or_default()
+        .position(|kept| blocks.kept_words(kept) > enough)
+        .unwrap_or(candidates.len() - 1);
+    Baseline {
+        kept: candidates.into_iter().nth(good).unwrap_or_default(),
+        is_declared: container != ROOT && good < 2,
+    }
 }
 
 fn keep(blocks: &Blocks, test: impl Fn(&Block) -> bool) -> Vec<bool> {

@@ -3,7 +3,7 @@
 use url::Url;
 
 use super::align;
-use super::baseline;
+use super::baseline::{Baseline, baseline};
 use super::blocks::Blocks;
 use super::kind::PageKind;
 use super::lean::{Reader, lean};
@@ -60,7 +60,8 @@ pub(crate) fn choose(
     address: Option<&Url>,
     max_library_bytes: usize,
 ) -> Choice {
-    let kept = baseline::baseline(tree, blocks, kind == PageKind::Listing);
+    let links_are_content = matches!(kind, PageKind::Listing | PageKind::Documentation);
+    let Baseline { kept, is_declared } = baseline(tree, blocks, links_are_content);
     let mut chooser = Chooser {
         tree,
         blocks,
@@ -80,7 +81,9 @@ pub(crate) fn choose(
     let answer = match kind {
         PageKind::Article => chooser.article(),
         PageKind::Other => chooser.unknown(),
-        _ => chooser.by_kind(),
+        PageKind::Documentation if is_declared => chooser.baseline.clone(),
+        PageKind::Documentation => chooser.documentation(),
+        _ => chooser.special(is_declared),
     };
     chooser.conclude(answer)
 }
@@ -152,6 +155,30 @@ impl Chooser<'_> {
         } else {
             by_kind
         }
+    }
+
+    /// Threads, products, listings: what the library for kinds finds, unless it is next to nothing
+    /// of what the page itself declares its content.
+    fn special(&mut self, is_declared: bool) -> Answer {
+        let by_kind = self.by_kind();
+        if is_declared && !self.covers(&by_kind, 25) {
+            return self.baseline.clone();
+        }
+        by_kind
+    }
+
+    /// Manuals have little around their text, and all of it is wanted: a library that leaves
+    /// out much of what the baseline has is wrong.
+    fn documentation(&mut self) -> Answer {
+        let by_kind = self.by_kind();
+        if self.covers(&by_kind, 60) {
+            return by_kind;
+        }
+        let article = self.as_article();
+        if self.covers(&article, 60) {
+            return article;
+        }
+        self.baseline.clone()
     }
 
     /// Whether an answer has so many per cent of the words the baseline has, and any to speak of.

@@ -196,14 +196,18 @@ fn by_classes(tree: &Tree<'_>, votes: &mut Votes) {
             _ => {}
         }
         if let Some(class) = node.attribute("class") {
+            const MANUALS: [&str; 5] = [
+                "sphinxsidebar",
+                "mw-parser-output",
+                "rst-content",
+                "theme-doc-markdown",
+                "toctree",
+            ];
+            manual |= MANUALS.iter().any(|name| class.contains(name));
             let mut is_post = false;
             for piece in pieces(&class) {
                 is_post |= matches!(piece.as_str(), "post" | "message" | "reply" | "postbody");
                 cart |= piece == "cart" || piece == "addtocart";
-                manual |= matches!(
-                    piece.as_str(),
-                    "sphinxsidebar" | "mw" | "rst" | "docbook" | "toctree"
-                );
             }
             posts +=
                 usize::from(is_post && matches!(node.name(), "div" | "article" | "li" | "table"));
