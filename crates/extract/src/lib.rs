@@ -10,12 +10,14 @@
 //! - `page` ([`page()`], [`PageFacts`]): tags to links and metadata.
 //! - [`metadata`]: what a page says about itself.
 //! - [`markdown`]: a page or its main content to Markdown and readable text.
+//! - [`chunk`]: Markdown to chunks for search.
 //! - [`sitemap`]: sitemaps, feeds and lists of addresses.
 //! - [`language`]: which language a text is in, how many words it has.
 //! - [`fingerprint`]: equal content has equal hashes, nearly equal content is found.
 //! - `warning` ([`Warning`]): what went not quite right.
 
 pub mod charset;
+pub mod chunk;
 pub mod content;
 pub mod html;
 pub mod markdown;

@@ -45,7 +45,7 @@ fn parse(section: &'static str) -> Case {
 
 #[test]
 fn every_case_gives_its_markdown_and_its_text() {
-    let mut failures = String::new();
+    let mut failures = Vec::new();
     for case in all() {
         let rendered = rendered(case.html);
         for (what, found, expected) in [
@@ -53,14 +53,14 @@ fn every_case_gives_its_markdown_and_its_text() {
             ("text", &rendered.text, case.text),
         ] {
             if found != expected {
-                failures.push_str(&format!(
-                    "\n{}: {what}\n--- expected\n{expected}\n--- found\n{found}\n",
-                    case.name
+                let name = case.name;
+                failures.push(format!(
+                    "{name}: {what}\n--- expected\n{expected}\n--- found\n{found}\n"
                 ));
             }
         }
     }
-    assert!(failures.is_empty(), "{failures}");
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
 #[test]

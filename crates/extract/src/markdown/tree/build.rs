@@ -5,12 +5,10 @@
 //! of text see no difference.
 
 use super::{Data, MAX_DEPTH, MAX_NODES, NONE, Node, NodeId, ROOT, Tag, Tree};
-use crate::html::{Attributes, EndTag, StartTag, Token, Tokenizer};
+use crate::html::{Attributes, StartTag, Token, Tokenizer};
 
 /// As many formatting elements are carried from one block into the next.
 const MAX_CARRIED: usize = 8;
-/// As many flattened elements are searched for an end tag's start.
-const MAX_FLATTENED_SEARCH: usize = 32;
 
 /// Builds the tree of a page or fragment.
 pub(in crate::markdown) fn build(source: &str) -> Tree<'_> {
@@ -34,16 +32,16 @@ pub(in crate::markdown) fn build(source: &str) -> Tree<'_> {
     builder.tree
 }
 
-struct Builder<'a> {
-    tree: Tree<'a>,
+pub(super) struct Builder<'a> {
+    pub(super) tree: Tree<'a>,
     /// The open elements, the root first.
-    open: Vec<NodeId>,
+    pub(super) open: Vec<NodeId>,
     /// Elements too deep for the tree.
-    flattened: Vec<Tag>,
+    pub(super) flattened: Vec<Tag>,
     /// Formatting elements closed by the end of a block around them, to be opened again.
-    carried: Vec<NodeId>,
+    pub(super) carried: Vec<NodeId>,
     /// Where in `open` the outermost SVG or MathML element is.
-    foreign: Option<usize>,
+    pub(super) foreign: Option<usize>,
 }
 
 impl<'a> Builder<'a> {
@@ -74,12 +72,12 @@ impl<'a> Builder<'a> {
         self.open.last().copied().unwrap_or(ROOT)
     }
 
-    fn current_tag(&self) -> Tag {
+    pub(super) fn current_tag(&self) -> Tag {
         self.tree.tag(self.current())
     }
 
     /// Appends a node to the current element, or before the table whose frame it strayed into.
-    fn insert(&mut self, data: Data<'a>, tag: Tag) -> NodeId {
+    pub(super) fn insert(&mut self, data: Data<'a>, tag: Tag) -> NodeId {
         let current = self.current();
         if self.tree.tag(current).is_table_frame()
             && !tag.belongs_in_table_frame()
@@ -205,7 +203,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn push(&mut self, tag: Tag, attributes: Attributes<'a>) {
+    pub(super) fn push(&mut self, tag: Tag, attributes: Attributes<'a>) {
         if self.open.len() < MAX_DEPTH {
             let id = self.insert(Data::Element(attributes), tag);
             self.open.push(id);
@@ -294,7 +292,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Where the innermost open element that `wanted` accepts is, not looking past `boundary`.
-    fn position_of(
+    pub(super) fn position_of(
         &self,
         wanted: impl Fn(Tag) -> bool,
         boundary: impl Fn(Tag) -> bool,
@@ -312,7 +310,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Closes the innermost element that `wanted` accepts and everything in it.
-    fn close(&mut self, wanted: impl Fn(Tag) -> bool, boundary: impl Fn(Tag) -> bool) {
+    pub(super) fn close(&mut self, wanted: impl Fn(Tag) -> bool, boundary: impl Fn(Tag) -> bool) {
         if let Some(position) = self.position_of(wanted, boundary) {
             self.close_at(position);
         }
@@ -325,7 +323,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn close_at(&mut self, position: usize) {
+    pub(super) fn close_at(&mut self, position: usize) {
         let closes_cell = self.open[position..]
             .iter()
             .any(|&id| self.tree.tag(id).is_scope());
@@ -340,99 +338,6 @@ impl<'a> Builder<'a> {
             }
         }
         self.open.truncate(position);
-    }
-
-    fn end(&mut self, end: &EndTag<'a>) {
-        let tag = Tag::of(end.name);
-        if self.end_flattened(tag) || matches!(tag, Tag::Html | Tag::Head | Tag::Body) {
-            return;
-        }
-        if let Some(root) = self.foreign {
-            self.end_foreign(tag, root);
-            return;
-        }
-        if tag == Tag::Br {
-            self.insert(Data::Element(Attributes::new("")), Tag::Br);
-        } else if tag.is_formatting() {
-            self.end_formatting(tag);
-        } else if tag.heading_level().is_some() {
-            self.close(|open| open.heading_level().is_some(), Tag::is_scope);
-        } else if tag == Tag::Table || tag.is_table_part() {
-            self.close(|open| open == tag, |open| open == Tag::Table);
-        } else if tag.is_block() || tag == Tag::A {
-            self.close(
-                |open| open == tag,
-                |open| open.is_scope() || tag == Tag::Li && open.is_list(),
-            );
-        } else {
-            // An inline element does not end across the border of a block.
-            self.close(|open| open == tag && tag != Tag::Other, Tag::is_block);
-            if tag == Tag::Other && self.current_tag() == Tag::Other {
-                self.open.pop();
-            }
-        }
-    }
-
-    fn end_flattened(&mut self, tag: Tag) -> bool {
-        if self.flattened.is_empty() {
-            return false;
-        }
-        let from = self.flattened.len().saturating_sub(MAX_FLATTENED_SEARCH);
-        let found = self.flattened[from..].iter().rposition(|&open| open == tag);
-        self.flattened
-            .truncate(found.map_or(0, |position| from + position));
-        found.is_some()
-    }
-
-    fn end_foreign(&mut self, tag: Tag, root: usize) {
-        let found = (root..self.open.len())
-            .rev()
-            .find(|&position| self.tree.tag(self.open[position]) == tag);
-        if let Some(position) = found {
-            self.open.truncate(position);
-            if position <= root {
-                self.foreign = None;
-            }
-        } else if tag == Tag::P
-            || self
-                .position_of(|open| open == tag, Tag::is_scope)
-                .is_some()
-        {
-            // The end of something around: the SVG or MathML was never closed.
-            self.open.truncate(root);
-            self.foreign = None;
-            self.close(|open| open == tag, Tag::is_scope);
-        }
-    }
-
-    fn end_formatting(&mut self, tag: Tag) {
-        let Some(position) = self.position_of(|open| open == tag, Tag::is_scope) else {
-            if let Some(carried) = self
-                .carried
-                .iter()
-                .rposition(|&id| self.tree.tag(id) == tag)
-            {
-                self.carried.remove(carried);
-            }
-            return;
-        };
-        let inside: Vec<NodeId> = self.open[position + 1..].to_vec();
-        let is_plain =
-            |tag: Tag| matches!(tag, Tag::P | Tag::Div | Tag::Span | Tag::Section | Tag::A);
-        let blocks: Vec<NodeId> = inside
-            .into_iter()
-            .filter(|&id| !self.tree.tag(id).is_formatting())
-            .collect();
-        if blocks.len() > 4 || !blocks.iter().all(|&id| is_plain(self.tree.tag(id))) {
-            return;
-        }
-        self.close_at(position);
-        // The blocks go on without the formatting.
-        for id in blocks {
-            if let Data::Element(attributes) = self.tree.data(id).clone() {
-                self.push(self.tree.tag(id), attributes);
-            }
-        }
     }
 }
 

@@ -4,6 +4,7 @@
 //! nothing of Markdown. Nothing here recurses, and everything is linear in the source.
 
 mod build;
+mod ends;
 mod tag;
 
 use std::borrow::Cow;

@@ -4,6 +4,7 @@ mod blocks;
 mod escape;
 mod inline;
 mod lines;
+mod marks;
 mod plain;
 
 use super::model::{Block, Container, Links};
