@@ -224,7 +224,7 @@ fn headers_add_to_what_the_page_says() {
     );
     assert!(page.robots.noindex && page.robots.nofollow && !page.robots.none);
     assert!(page.ai_usage.refuses_training());
-    assert_eq!(page.ai_usage.content_signals["search"], true);
+    assert!(page.ai_usage.content_signals["search"]);
     assert_eq!(page.ai_usage.tdm_reservation, Some(false));
     assert_eq!(
         page.ai_usage.tdm_policy.as_deref(),

@@ -228,3 +228,50 @@ fn other_documents_are_not_sitemaps() {
     assert!(parse("<urlset/>").warnings.is_empty());
     assert!(parse("<urlset></urlset>").warnings.is_empty());
 }
+
+#[test]
+fn a_json_feed_gives_the_pages_of_its_items() {
+    let feed = parse(
+        r#"{"version": "https://jsonfeed.org/version/1.1", "title": "T", "items": [
+           {"id": "1", "url": " https://h/1 ", "date_published": "2026-01-02T00:00:00Z"},
+           {"id": "2", "external_url": "https://h/2", "date_modified": "2026-01-03"},
+           {"id": "3"}, {"id": "4", "url": "javascript:x"}]}"#,
+    );
+    assert_eq!(locs(&feed), ["https://h/1", "https://h/2"]);
+    assert_eq!(feed.entries[1].lastmod.as_deref(), Some("2026-01-03"));
+    assert_eq!(feed.warnings, [Warning::SitemapLocationIgnored]);
+    let broken = parse(r#"{"version": "https://jsonfeed.org/version/1", "items": [{"#);
+    assert_eq!(broken.warnings, [Warning::SitemapMalformed]);
+}
+
+#[test]
+fn the_last_change_is_kept_as_written_and_as_a_date() {
+    let sitemap = parse(
+        "<urlset><url><loc>https://h/1</loc><lastmod>2026-01-02T10:00+01:00</lastmod></url>\
+         <url><loc>https://h/2</loc><lastmod>soon</lastmod></url></urlset>",
+    );
+    let dates: Vec<_> = sitemap
+        .entries
+        .iter()
+        .map(|entry| entry.lastmod_date().map(|date| date.to_string()))
+        .collect();
+    assert_eq!(dates, [Some("2026-01-02T10:00:00+01:00".to_owned()), None]);
+    assert_eq!(sitemap.entries[1].lastmod.as_deref(), Some("soon"));
+    let index = parse(
+        "<sitemapindex><sitemap><loc>https://h/s</loc><lastmod>2026</lastmod></sitemap></sitemapindex>",
+    );
+    assert!(index.children[0].lastmod_date().is_some());
+}
+
+#[test]
+fn items_without_a_link_or_a_change_fall_back() {
+    let rss = parse(
+        "<rss><channel><item><guid>https://h/1</guid></item><item><guid>tag:x</guid></item>\
+         <item><guid>https://h/no</guid><link>https://h/2</link></item></channel></rss>",
+    );
+    assert_eq!(locs(&rss), ["https://h/1", "https://h/2"]);
+    let atom = parse(
+        "<feed><entry><link href='https://h/1'/><published>2026-01-02</published></entry></feed>",
+    );
+    assert_eq!(atom.entries[0].lastmod.as_deref(), Some("2026-01-02"));
+}

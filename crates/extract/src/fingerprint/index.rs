@@ -122,8 +122,10 @@ impl NearIndex {
         let one_bit = (0..16).map(|bit| 1_u16 << bit);
         let keys = std::iter::once(0).chain(one_bit);
         let keys = keys.take(if distance > 3 { 17 } else { 1 });
+        // Equal ones are in every table.
+        let tables = self.tables.iter().take(if distance == 0 { 1 } else { 4 });
         for flipped in keys {
-            for table in &self.tables {
+            for table in tables.clone() {
                 for position in table.candidates(print, flipped, distance) {
                     if let Some((held, _)) = self.entries.get(position) {
                         best.offer(position, print.distance(*held));

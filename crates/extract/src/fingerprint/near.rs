@@ -75,10 +75,18 @@ fn bits(bins: &[u64; BINS]) -> u64 {
 
 /// A word's hash in any case.
 fn hash(word: impl Iterator<Item = char>) -> u64 {
-    let lower = word.flat_map(char::to_lowercase);
-    lower.fold(0x9e37_79b9_7f4a_7c15, |hash, c| {
-        mix(hash ^ u64::from(u32::from(c)))
-    })
+    let add = |hash: u64, c: char| {
+        (hash.rotate_left(5) ^ u64::from(u32::from(c))).wrapping_mul(0x517c_c1b7_2722_0a95)
+    };
+    let mut hash = 0;
+    for c in word {
+        if c.is_ascii() {
+            hash = add(hash, c.to_ascii_lowercase());
+        } else {
+            hash = c.to_lowercase().fold(hash, add);
+        }
+    }
+    mix(hash)
 }
 
 /// The finaliser of SplitMix64.

@@ -33,8 +33,8 @@ pub(crate) enum Word<'a> {
     Unspaced(&'a str),
 }
 
+#[cfg(test)]
 impl<'a> Word<'a> {
-    #[cfg(test)]
     fn text(self) -> &'a str {
         match self {
             Word::Spaced(text) | Word::Dense(text) | Word::Unspaced(text) => text,

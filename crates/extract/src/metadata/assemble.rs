@@ -127,8 +127,8 @@ fn with_header_links(mut links: Vec<RawLink>, hints: &Hints<'_>) -> Vec<RawLink>
 
 fn read_links(links: &[RawLink], base: Option<&Url>, page: Option<&Url>, metadata: &mut Metadata) {
     let first = |rel: &str| {
-        let of_rel = links.iter().filter(|link| link.has_rel(rel));
-        of_rel.filter_map(|link| absolute(base, &link.href)).next()
+        let mut of_rel = links.iter().filter(|link| link.has_rel(rel));
+        of_rel.find_map(|link| absolute(base, &link.href))
     };
     metadata.canonical_url = first("canonical");
     metadata.license = first("license").map(String::from);

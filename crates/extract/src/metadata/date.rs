@@ -125,7 +125,7 @@ fn compact(text: &str, digits: &str) -> Option<Date> {
     let date = Date::day(part(0, 4)?, part(4, 6)?, part(6, 8)?)?;
     let rest = text.get(digits.len()..)?;
     if digits.len() == 8 {
-        return with_clock(date, rest);
+        return Some(with_clock(date, rest));
     }
     let offset = offset(rest).unwrap_or(0);
     let second = part(12, 14).unwrap_or(0);
@@ -151,7 +151,7 @@ fn year_first(text: &str) -> Option<Date> {
     };
     rest = behind;
     let day = small_number(&mut rest)?;
-    with_clock(Date::day(year, month, day)?, rest)
+    Some(with_clock(Date::day(year, month, day)?, rest))
 }
 
 /// Day before month only where nothing else is possible: dots, or a number above twelve.
@@ -172,17 +172,17 @@ fn day_first(text: &str) -> Option<Date> {
         (month, day) if day > 12 => Date::day(year, month, day),
         _ => None,
     }?;
-    with_clock(date, rest.get(4..)?)
+    Some(with_clock(date, rest.get(4..)?))
 }
 
 /// A date and what follows it: nothing, or a clock time with or without an offset.
-pub(super) fn with_clock(date: Date, rest: &str) -> Option<Date> {
+pub(super) fn with_clock(date: Date, rest: &str) -> Date {
     let rest = rest.trim_start_matches(['T', 't', ' ', ',']);
     if rest.is_empty() {
-        return Some(date);
+        return date;
     }
     // The date is good even where what follows cannot be understood.
-    Some(date.at(clock(rest)))
+    date.at(clock(rest))
 }
 
 /// `10:00`, `10:00:00.123 PM +01:00`, also `100000Z`.

@@ -71,10 +71,7 @@ const MAX_OTHER_WORDS: usize = 5;
 
 /// Minutes east of UTC of a zone's name.
 pub(super) fn zone(text: &str) -> Option<i16> {
-    let name: String = text
-        .chars()
-        .take_while(|c| c.is_ascii_alphabetic())
-        .collect();
+    let name: String = text.chars().take_while(char::is_ascii_alphabetic).collect();
     let name = name.to_ascii_lowercase();
     ZONES
         .iter()
@@ -172,7 +169,7 @@ fn east_asian(text: &str) -> Option<Date> {
     let (day, rest) = rest.split_once('日')?;
     let number = |text: &str| text.trim().parse::<u32>().ok();
     let date = Date::day(number(year)?, number(month)?, number(day)?)?;
-    with_clock(date, rest)
+    Some(with_clock(date, rest))
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ const MAX_KEYWORD_CHARS: usize = 100;
 
 /// Text with whitespace collapsed and references decoded that were encoded once too often; nothing
 /// if nothing is left.
-pub(super) fn clean(text: &str) -> Option<String> {
+pub(crate) fn clean(text: &str) -> Option<String> {
     let decoded = entities::text(text);
     let short = collapse(&decoded, MAX_VALUE_CHARS);
     (!short.is_empty()).then(|| short.into_string())
@@ -23,7 +23,7 @@ pub(super) fn is_address(text: &str) -> bool {
 }
 
 /// Appends unless it is there already in any case, up to a number.
-pub(super) fn push_unique(list: &mut Vec<String>, text: String, most: usize) {
+pub(crate) fn push_unique(list: &mut Vec<String>, text: String, most: usize) {
     let lower = text.to_lowercase();
     if list.len() < most && !list.iter().any(|held| held.to_lowercase() == lower) {
         list.push(text);
@@ -31,7 +31,7 @@ pub(super) fn push_unique(list: &mut Vec<String>, text: String, most: usize) {
 }
 
 /// Keywords of a comma- or semicolon-separated list.
-pub(super) fn split_keywords(list: &str, keywords: &mut Vec<String>) {
+pub(crate) fn split_keywords(list: &str, keywords: &mut Vec<String>) {
     let separators = [',', ';', '、', '，', '؛', '،'];
     for keyword in list.split(separators).take(4 * MAX_KEYWORDS) {
         let keyword = collapse(keyword, MAX_KEYWORD_CHARS);
@@ -42,7 +42,7 @@ pub(super) fn split_keywords(list: &str, keywords: &mut Vec<String>) {
 }
 
 /// A name without the "By" of a by-line.
-pub(super) fn author(text: &str) -> Option<String> {
+pub(crate) fn author(text: &str) -> Option<String> {
     let text = clean(text)?;
     let name = match text.get(..3) {
         Some(start) if start.eq_ignore_ascii_case("by ") => text.get(3..)?.trim(),

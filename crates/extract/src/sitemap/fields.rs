@@ -29,6 +29,8 @@ impl Holder {
     pub(super) fn field(self, local_name: &str) -> Option<Field> {
         match (self, local_name) {
             (Holder::Url | Holder::Sitemap, "loc") | (Holder::Item, "link") => Some(Field::Loc),
+            (Holder::Item, "guid") => Some(Field::Guid),
+            (Holder::Entry, "published") => Some(Field::Published),
             (Holder::Url | Holder::Sitemap, "lastmod")
             | (Holder::Item, "pubDate" | "date")
             | (Holder::Entry, "updated") => Some(Field::LastMod),
@@ -43,7 +45,11 @@ impl Holder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Field {
     Loc,
+    /// An item's identity, which by default is its address.
+    Guid,
     LastMod,
+    /// The date of an entry that has none of its last change.
+    Published,
     Priority,
     ChangeFreq,
 }
@@ -52,7 +58,9 @@ pub(super) enum Field {
 #[derive(Debug, Default)]
 pub(super) struct Fields {
     pub(super) loc: Option<String>,
+    pub(super) guid: Option<String>,
     lastmod: Option<String>,
+    published: Option<String>,
     priority: Option<String>,
     changefreq: Option<String>,
 }
@@ -61,7 +69,9 @@ impl Fields {
     pub(super) fn set(&mut self, field: Field, text: &str) {
         let slot = match field {
             Field::Loc => &mut self.loc,
+            Field::Guid => &mut self.guid,
             Field::LastMod => &mut self.lastmod,
+            Field::Published => &mut self.published,
             Field::Priority => &mut self.priority,
             Field::ChangeFreq => &mut self.changefreq,
         };
@@ -74,6 +84,7 @@ impl Fields {
         let loc = self.loc.unwrap_or_default();
         let lastmod = self
             .lastmod
+            .or(self.published)
             .filter(|date| !date.is_empty())
             .map(String::into_boxed_str);
         if holder == Holder::Sitemap {

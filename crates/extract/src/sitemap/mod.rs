@@ -1,13 +1,15 @@
-//! Sitemaps, sitemap indexes, RSS and Atom feeds, and plain lists of addresses, packed or not.
+//! Sitemaps, sitemap indexes, RSS, Atom and JSON feeds, and plain lists of addresses, packed or not.
 //!
 //! Streams over the document without building a tree and without expanding entities of its own
 //! making. Fetches nothing: whoever asks for the children decides whether they may be asked for.
 
 mod fields;
+mod json;
 mod unpack;
 mod xml;
 
 use crate::charset;
+use crate::metadata::Date;
 use crate::page::href::{self, MAX_HREF_BYTES};
 use crate::warning::{Warning, warn_once};
 
@@ -61,6 +63,13 @@ pub struct SitemapEntry {
     pub changefreq: Option<ChangeFrequency>,
 }
 
+impl SitemapEntry {
+    /// The date of the last change, if it can be read.
+    pub fn lastmod_date(&self) -> Option<Date> {
+        self.lastmod.as_deref().and_then(Date::parse)
+    }
+}
+
 /// Another sitemap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SitemapChild {
@@ -68,6 +77,13 @@ pub struct SitemapChild {
     pub loc: String,
     /// The date of the last change as written.
     pub lastmod: Option<Box<str>>,
+}
+
+impl SitemapChild {
+    /// The date of the last change, if it can be read.
+    pub fn lastmod_date(&self) -> Option<Date> {
+        self.lastmod.as_deref().and_then(Date::parse)
+    }
 }
 
 /// What a sitemap holds.
@@ -90,6 +106,8 @@ impl Sitemap {
         let text = decoded.text.trim_start();
         if text.starts_with('<') {
             xml::read(text, limits, &mut sitemap);
+        } else if text.starts_with('{') {
+            json::read(text, limits, &mut sitemap);
         } else {
             sitemap.read_lines(text, limits);
         }

@@ -149,7 +149,10 @@ impl Position {
             return true;
         }
         self.holder = None;
-        let fields = std::mem::take(&mut self.fields);
+        let mut fields = std::mem::take(&mut self.fields);
+        // RSS: where there is no link, the identity is an address unless it says otherwise.
+        let guid = fields.guid.take().filter(|guid| super::is_absolute(guid));
+        fields.loc = fields.loc.or(guid);
         // Feed items without a link are usual and no reason for a warning.
         if fields.loc.is_none() && matches!(holder, Holder::Item | Holder::Entry) {
             return true;
