@@ -14,7 +14,7 @@ impl Reader<'_, '_> {
         match tag {
             Tag::A => return self.enter_link(id),
             Tag::Strong | Tag::B => self.mark(id, Marks::STRONG),
-            Tag::Em | Tag::I | Tag::Cite | Tag::Dfn | Tag::Var => self.mark(id, Marks::EMPHASIS),
+            Tag::Em | Tag::I | Tag::Dfn | Tag::Var => self.mark(id, Marks::EMPHASIS),
             Tag::Del | Tag::S | Tag::Strike => self.mark(id, Marks::DELETED),
             Tag::Code | Tag::Kbd | Tag::Samp | Tag::Tt => self.enter_code(id),
             Tag::Br => self.line_break(),
@@ -94,13 +94,14 @@ impl Reader<'_, '_> {
         if self.in_note() && is_back_link(self.tree, &self.addresses, id) || self.is_permalink(id) {
             return false;
         }
-        if self.look.link != NO_LINK {
+        let href = self.tree.attribute(id, "href").unwrap_or_default();
+        // A heading that links to itself says nothing by it.
+        let is_own_anchor =
+            self.mode == Mode::Heading && self.addresses.own_fragment(&href).is_some();
+        if self.look.link != NO_LINK || href.is_empty() || is_own_anchor {
             return true;
         }
-        let target = self
-            .tree
-            .attribute(id, "href")
-            .and_then(|href| self.addresses.link(&href));
+        let target = self.addresses.link(&href);
         if let Some(target) = target {
             self.save(id);
             self.look.link = self.links.add(target.into());

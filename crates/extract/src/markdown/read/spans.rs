@@ -111,7 +111,8 @@ impl Spans {
         let Some(last) = self.line.last() else {
             return;
         };
-        if last.content == Content::LineBreak {
+        let ends_in_space = matches!(&last.content, Content::Text(text) if text.ends_with(' '));
+        if last.content == Content::LineBreak || ends_in_space {
             return;
         }
         let mut marks = last.marks.shared_with(look.marks);

@@ -117,7 +117,22 @@ impl Reader<'_, '_> {
                 break;
             }
         }
+        self.read_titles(&mut rows);
         arrange(rows)
+    }
+
+    /// A first row of one cell over all columns is a title and names no column.
+    fn read_titles(&mut self, rows: &mut Vec<Row>) {
+        let is_title = |row: &&Row| matches!(&row.cells[..], [cell] if cell.columns > 1);
+        let titles = rows.iter().take_while(is_title).count();
+        // The last row is no title: there is nothing under it.
+        let titles = titles.min(rows.len().saturating_sub(1));
+        for mut row in rows.drain(..titles) {
+            let spans = row.cells.pop().map(|cell| cell.spans);
+            if let Some(spans) = spans.filter(|spans| !spans.is_empty()) {
+                self.emit(&Block::Paragraph(spans));
+            }
+        }
     }
 
     fn read_caption(&mut self, id: NodeId) {
