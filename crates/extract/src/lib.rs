@@ -12,16 +12,18 @@
 //! - [`markdown`]: a page or its main content to Markdown and readable text.
 //! - [`chunk`]: Markdown to chunks for search.
 //! - [`sitemap`]: sitemaps, feeds and lists of addresses.
+//! - [`document`]: PDF, plain text, Markdown and feeds to text.
 //! - [`language`]: which language a text is in, how many words it has.
 //! - [`fingerprint`]: equal content has equal hashes, nearly equal content is found.
 //! - `warning` ([`Warning`]): what went not quite right.
 
 pub mod charset;
 pub mod chunk;
+pub mod document;
 pub mod content;
 pub mod html;
-pub mod markdown;
 pub mod language;
+pub mod markdown;
 pub mod metadata;
 pub mod sitemap;
 
