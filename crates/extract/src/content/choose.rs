@@ -5,6 +5,7 @@ use url::Url;
 use super::align;
 use super::baseline::{Baseline, baseline};
 use super::blocks::Blocks;
+use super::headings::keep_headings;
 use super::kind::PageKind;
 use super::lean::{Reader, lean};
 use super::libraries::{self, Found};
@@ -100,7 +101,8 @@ impl Chooser<'_> {
 
     fn in_blocks(&mut self, found: &Found, strategy: Strategy) -> Answer {
         self.panicked |= found.panicked;
-        let kept = align::contained(self.blocks, &found.words);
+        let mut kept = align::contained(self.blocks, &found.words);
+        keep_headings(self.tree, self.blocks, &mut kept);
         Answer {
             words: self.blocks.kept_words(&kept),
             kept,

@@ -15,6 +15,7 @@ mod blocks;
 mod build;
 mod choose;
 mod escape;
+mod headings;
 mod hints;
 mod kind;
 mod lean;

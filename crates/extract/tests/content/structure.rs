@@ -114,3 +114,12 @@ fn without_an_address_relative_links_stay_as_they_are() {
     let content = main_content(&page, None::<&Url>, &ContentLimits::default());
     assert!(content.html.contains("href=\"notes.html\""), "{content:#?}");
 }
+
+#[test]
+fn a_heading_stays_with_the_text_below_it() {
+    let page = article(
+        "<section><h2>Keepers</h2><h3>Work</h3><p>They lit the lamp at dusk and put it out at \
+         dawn, wrote the log and wound the clock, every day of the year.</p></section>",
+    );
+    check(&page, &["<h2>Keepers</h2>", "<h3>Work</h3>"], &[]);
+}
