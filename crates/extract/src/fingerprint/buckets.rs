@@ -46,7 +46,7 @@ impl Buckets {
     }
 
     /// Positions in the bucket whose key is that of `print` with the bits of `flipped` changed,
-    /// as far as the next quarter differs in at most `distance` bits.
+    /// as far as the next quarter does not use up the `distance` that is left.
     pub(super) fn candidates(
         &self,
         print: Fingerprint,
@@ -55,10 +55,11 @@ impl Buckets {
     ) -> impl Iterator<Item = usize> {
         let key = usize::from(quarter(print, self.quarter) ^ flipped);
         let check = quarter(print, self.quarter + 1);
+        let room = distance.saturating_sub(flipped.count_ones());
         let bucket = self.buckets.get(key).map(Vec::as_slice).unwrap_or_default();
         bucket
             .iter()
-            .filter(move |entry| (entry.check ^ check).count_ones() <= distance)
+            .filter(move |entry| (entry.check ^ check).count_ones() <= room)
             .map(|entry| usize::from(entry.high) << 16 | usize::from(entry.low))
     }
 
