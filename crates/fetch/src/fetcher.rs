@@ -42,6 +42,10 @@ const IDLE_CONNECTION: Duration = Duration::from_secs(15);
 /// More than any sensible number of requests at once to one host, so that none reconnects.
 const IDLE_PER_HOST: usize = 256;
 
+/// Holds most pages in one piece. Left to itself the client keeps buffers as large as the largest
+/// answer was, and a crawl has a thousand idle connections.
+const READ_BUFFER: usize = 24 * 1024;
+
 /// Of one answer. The number of headers is limited by the client itself, at 100.
 const MAX_HEADER_BYTES: u32 = 64 * 1024;
 
@@ -180,7 +184,7 @@ fn client(connector: Connector) -> Client<Connector, Unsent> {
         .pool_idle_timeout(IDLE_CONNECTION)
         .pool_max_idle_per_host(IDLE_PER_HOST)
         .retry_canceled_requests(true)
-        .http1_max_buf_size(MAX_HEADER_BYTES as usize)
+        .http1_read_buf_exact_size(READ_BUFFER)
         .http1_ignore_invalid_headers_in_responses(true)
         .http1_allow_spaces_after_header_name_in_responses(true)
         .http1_allow_obsolete_multiline_headers_in_responses(true)

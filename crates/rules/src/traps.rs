@@ -2,7 +2,7 @@
 //! prefix. Leaf pages are never counted: a site may have as many as it likes.
 //!
 //! Memory is bounded. Of each host at most 250,000 directories and as many paths with
-//! queries are remembered, of all together a million; beyond that the hosts that were quiet
+//! queries are remembered, of all together half a million; beyond that the hosts that were quiet
 //! for longest are forgotten, and begin anew. A guard that has forgotten errs on the side of
 //! crawling: budgets per host are the hard limit. Counts live as long as the process.
 
@@ -14,8 +14,8 @@ use trawl_types::{CrawlUrl, HostKey, KeySecret, Reason, ReasonCode, spec::TrapSp
 
 /// Directories, and paths with queries, remembered of one host: about 6 MB each at most.
 const HOST_ENTRIES: usize = 250_000;
-/// Of all hosts together: about 40 MB.
-const TOTAL_ENTRIES: usize = 1_000_000;
+/// Of all hosts together: about 20 MB.
+const TOTAL_ENTRIES: usize = 500_000;
 /// What a host costs besides, in entries, so that many hosts of one page are bounded as well.
 const HOST_COST: usize = 16;
 
