@@ -54,6 +54,7 @@ async fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Status(args) => commands::status::run(&args).await,
         Command::Explain(args) => commands::explain::run(&args).await,
         Command::Export(args) => commands::export::run(&args).await,
+        Command::Extract(args) => Box::pin(commands::extract::run(&args)).await,
         Command::Demo(args) => Box::pin(commands::demo::run(args)).await,
     }
 }

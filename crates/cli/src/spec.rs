@@ -119,7 +119,7 @@ fn politeness_of(args: &PolitenessArgs) -> Politeness {
     }
 }
 
-fn fetch_of(args: &RequestArgs) -> anyhow::Result<FetchSpec> {
+pub(crate) fn fetch_of(args: &RequestArgs) -> anyhow::Result<FetchSpec> {
     let defaults = FetchSpec::default();
     let total = args.timeout.as_millis() as u64;
     Ok(FetchSpec {

@@ -15,6 +15,7 @@
 //! - [`document`]: PDF, plain text, Markdown and feeds to text.
 //! - [`language`]: which language a text is in, how many words it has.
 //! - [`fingerprint`]: equal content has equal hashes, nearly equal content is found.
+//! - `extraction` ([`extract`], [`Extracted`]): all of it together, for any kind of document.
 //! - `warning` ([`Warning`]): what went not quite right.
 
 pub mod charset;
@@ -27,10 +28,12 @@ pub mod markdown;
 pub mod metadata;
 pub mod sitemap;
 
+mod extraction;
 pub mod fingerprint;
 mod page;
 mod warning;
 
+pub use extraction::{Extracted, Extraction, Source, Unreadable, extract, page as extract_page};
 pub use fingerprint::content_hash;
 pub use page::{
     Alternate, MetaRobots, PageFacts, PageLimits, PageLink, Rel, page, parse_x_robots_tag,

@@ -7,6 +7,7 @@
 //! * `output`: results in every format, in files, folders and pipes
 //! * `reach`: which pages are visited, and in what order
 //! * `explaining`: why a URL was or was not crawled
+//! * `extracting`: one document or many, from files, pipes and the web
 //! * `signals`: Ctrl-C once and twice
 //! * `recrawl`: a second crawl of the same pages
 //! * `memory`: hostile pages do not make the process grow
@@ -19,6 +20,7 @@ mod addresses;
 mod disk;
 mod exits;
 mod explaining;
+mod extracting;
 mod kill_nine;
 mod memory;
 mod output;

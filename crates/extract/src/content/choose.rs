@@ -12,7 +12,8 @@ use super::libraries::{self, Found};
 use super::tree::Tree;
 
 /// How the content was found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Strategy {
     /// The library that is best at articles.

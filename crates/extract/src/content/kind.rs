@@ -11,7 +11,8 @@ use super::names;
 use super::tree::{ROOT, Tree};
 
 /// The kind of a page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum PageKind {
     /// News, blog posts, essays.

@@ -151,7 +151,7 @@ impl Default for FetchSpec {
 }
 
 impl FetchSpec {
-    pub(super) fn validate(&self) -> Result<(), SpecError> {
+    pub fn validate(&self) -> Result<(), SpecError> {
         let timeouts = [
             ("fetch.connect_timeout_ms", self.connect_timeout_ms),
             ("fetch.headers_timeout_ms", self.headers_timeout_ms),
