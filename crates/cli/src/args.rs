@@ -62,6 +62,8 @@ pub(crate) enum Format {
     Json,
     Csv,
     Urls,
+    /// A file for each page, in a folder; keeps the pages' HTML
+    Markdown,
 }
 
 #[derive(Debug, Clone, Args)]

@@ -5,7 +5,7 @@
 //! | 0 | done |
 //! | 1 | something unforeseen |
 //! | 2 | bad input: a flag, a URL, a pattern, an unknown crawl |
-//! | 3 | the crawl ended and not one page could be fetched |
+//! | 3 | the crawl ended and not one page could be fetched, or there is no content to extract |
 //! | 4 | the database cannot be used: locked, full, read-only, damaged, too new |
 //! | 130 | interrupted; `trawl resume` goes on |
 

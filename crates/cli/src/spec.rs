@@ -13,8 +13,8 @@ use trawl_types::{
 
 use crate::{
     args::{
-        CrawlArgs, HeadArg, KeepArg, LimitArgs, OversizeArg, PolitenessArgs, RequestArgs, ScopeArg,
-        StrategyArg, UnreachableArg,
+        CrawlArgs, Format, HeadArg, KeepArg, LimitArgs, OversizeArg, PolitenessArgs, RequestArgs,
+        ScopeArg, StrategyArg, UnreachableArg,
     },
     exit::BadInput,
 };
@@ -30,7 +30,8 @@ pub(crate) fn spec_of(args: &CrawlArgs) -> anyhow::Result<CrawlSpec> {
         politeness: politeness_of(&args.politeness),
         fetch: fetch_of(&args.requests)?,
         keep: KeepSpec {
-            html: args.keep.contains(&KeepArg::Html),
+            html: args.keep.contains(&KeepArg::Html)
+                || args.output.format == Some(Format::Markdown),
         },
         ..CrawlSpec::default()
     };

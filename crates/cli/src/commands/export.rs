@@ -3,11 +3,22 @@
 use std::process::ExitCode;
 
 use super::{open_to_read, pick};
-use crate::{args::ExportArgs, output::Sink};
+use crate::{
+    args::{ExportArgs, Format},
+    exit::BadInput,
+    output::Sink,
+};
 
 pub(crate) async fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
     let store = open_to_read(&args.database.database)?;
     let row = pick(store.as_ref(), args.crawl).await?;
+    if args.output.format == Some(Format::Markdown) && !row.spec.keep.html {
+        let message = format!(
+            "crawl {} kept no HTML to make Markdown of: crawl with --keep html",
+            row.id
+        );
+        return Err(BadInput(message).into());
+    }
     let output = Sink::stdout(&args.output)?.open()?;
     output.follower(row.id, 0).write_all(store.as_ref()).await?;
     Ok(ExitCode::SUCCESS)

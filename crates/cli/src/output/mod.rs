@@ -3,8 +3,10 @@
 //!
 //! * `fields`: which fields of a record are shown
 //! * `rows`: one record in one format
+//! * `markdown`: a folder of Markdown files
 
 mod fields;
+mod markdown;
 mod rows;
 
 use std::{
@@ -24,6 +26,7 @@ use crate::{
     exit::BadInput,
 };
 use fields::Fields;
+use markdown::MarkdownFolder;
 use rows::{LinkRows, Rows};
 
 const PAGE_SIZE: u32 = 500;
@@ -69,6 +72,11 @@ impl Sink {
             .or_else(|| by_ending(&place))
             .unwrap_or(Format::Ndjson);
         let fields = Fields::parse(&args.fields)?;
+        if format == Format::Markdown && !matches!(place, Place::Folder(_)) {
+            let message = "--format markdown writes a file for each page: name a folder, \
+                           such as --output pages/";
+            return Err(BadInput(message.into()).into());
+        }
         Ok(Self {
             place,
             format,
@@ -79,7 +87,13 @@ impl Sink {
     /// Opens the place, so that a path that cannot be written is found before a crawl begins.
     pub(crate) fn open(self) -> anyhow::Result<Opened> {
         let mut links = None;
+        let mut markdown = None;
         let out: Box<dyn Write + Send> = match &self.place {
+            Place::Folder(folder) if self.format == Format::Markdown => {
+                fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
+                markdown = Some(MarkdownFolder::new(folder.clone()));
+                Box::new(create(&folder.join("pages.ndjson"))?)
+            }
             Place::Stdout => Box::new(io::stdout()),
             Place::File(path) => Box::new(create(path)?),
             Place::Folder(folder) => {
@@ -99,6 +113,7 @@ impl Sink {
         Ok(Opened {
             rows,
             links,
+            markdown,
             is_stdout,
         })
     }
@@ -108,6 +123,7 @@ impl Sink {
 pub(crate) struct Opened {
     rows: Rows,
     links: Option<LinkRows>,
+    markdown: Option<MarkdownFolder>,
     is_stdout: bool,
 }
 
@@ -123,6 +139,7 @@ impl Opened {
             after: Sequence(after),
             rows: self.rows,
             links: self.links,
+            markdown: self.markdown,
         }
     }
 }
@@ -157,6 +174,7 @@ fn ending(format: Format) -> &'static str {
         Format::Json => "json",
         Format::Csv => "csv",
         Format::Urls => "txt",
+        Format::Markdown => "md",
     }
 }
 
@@ -167,6 +185,8 @@ pub(crate) struct Follower {
     rows: Rows,
     /// Only in a folder.
     links: Option<LinkRows>,
+    /// Only in a folder of Markdown.
+    markdown: Option<MarkdownFolder>,
 }
 
 impl Follower {
@@ -208,6 +228,9 @@ impl Follower {
                     rows.write(&record.url, &links)?;
                 }
                 self.after = record.seq;
+            }
+            if let Some(folder) = &self.markdown {
+                folder.write(store, self.crawl, &records).await?;
             }
             if records.len() < PAGE_SIZE as usize {
                 return Ok(self.rows.flush()?);

@@ -30,7 +30,8 @@ enum Writer {
 impl Rows {
     pub(crate) fn new(format: Format, fields: Fields, mut out: Out) -> io::Result<Self> {
         let to = match format {
-            Format::Ndjson => Writer::Ndjson(out),
+            // Beside Markdown files: what was found of every page, also of those without content.
+            Format::Ndjson | Format::Markdown => Writer::Ndjson(out),
             Format::Json => {
                 out.write_all(b"[")?;
                 Writer::Json { out, first: true }

@@ -9,7 +9,7 @@ use std::{
 use serde_json::Value;
 use trawl_testweb::{Behaviours, RobotsKind, WebSpec};
 
-use crate::harness::{Trawl, Web};
+use crate::harness::{Trawl, Web, place};
 
 const ARTICLE: &str = r#"<!doctype html><html lang="en"><head>
 <title>How nets are mended | The Harbour</title><meta name="author" content="Ada Fisher">
@@ -106,7 +106,10 @@ fn a_batch_gives_a_line_for_each_document_whatever_came_of_it() {
     let write = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
     write("a.html", ARTICLE.as_bytes());
     write("b.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR");
-    write("c.txt", b"Plain words, one after another, and nothing else in this file.");
+    write(
+        "c.txt",
+        b"Plain words, one after another, and nothing else in this file.",
+    );
     let elsewhere = tempfile::tempdir().unwrap();
     let output = elsewhere.path().join("out.ndjson");
     Trawl::new("extract")
@@ -117,8 +120,14 @@ fn a_batch_gives_a_line_for_each_document_whatever_came_of_it() {
         .run()
         .expect_code(0);
     let text = fs::read_to_string(&output).unwrap();
-    let lines: Vec<Value> = text.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
-    let outcomes: Vec<_> = lines.iter().map(|l| l["outcome"].as_str().unwrap()).collect();
+    let lines: Vec<Value> = text
+        .lines()
+        .map(|l| serde_json::from_str(l).unwrap())
+        .collect();
+    let outcomes: Vec<_> = lines
+        .iter()
+        .map(|l| l["outcome"].as_str().unwrap())
+        .collect();
     assert_eq!(outcomes, ["extracted", "unsupported", "extracted"]);
     assert_eq!(lines[0]["title"], "How nets are mended");
     assert_eq!(lines[2]["kind"], "plain_text");
@@ -132,4 +141,34 @@ fn bad_input_is_named() {
     assert!(none.stderr.contains("--batch"));
     let base = Trawl::new("extract").args(["-", "--base", "nowhere"]).run();
     assert!(base.expect_code(2).stderr.contains("--base"));
+}
+
+#[test]
+fn a_crawl_becomes_a_folder_of_markdown_files() {
+    let web = Web::start(WebSpec::small_site(12));
+    let (folder, database) = place();
+    let pages = folder.path().join("pages/");
+    Trawl::crawl(&database, "0")
+        .args(["--format", "markdown", "--output"])
+        .arg(&pages)
+        .arg(web.url(0, "/"))
+        .run()
+        .expect_code(0);
+    let mut files = 0;
+    for entry in fs::read_dir(&pages).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            for file in fs::read_dir(path).unwrap() {
+                let text = fs::read_to_string(file.unwrap().path()).unwrap();
+                assert!(text.starts_with("---\nurl: \"http://"), "{text}");
+                assert!(text.contains("\n# Page "), "{text}");
+                files += 1;
+            }
+        }
+    }
+    assert_eq!(files, 12);
+    let listed = fs::read_to_string(pages.join("pages.ndjson")).unwrap();
+    assert_eq!(listed.lines().count(), 12);
+    let stdout = Trawl::on("export", &database).args(["--format", "markdown"]);
+    assert!(stdout.run().expect_code(2).stderr.contains("folder"));
 }

@@ -1,0 +1,191 @@
+//! A folder of Markdown files with front matter, one for each page. What pages say never becomes a
+//! path or a line of the front matter as it stands.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    sync::Arc,
+    thread::available_parallelism,
+};
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+use serde_json::Value;
+use trawl_extract::{Extracted, Source, extract_page};
+use trawl_store::Store;
+use trawl_types::{CrawlId, PageRecord};
+use url::Url;
+
+use crate::display;
+
+/// Characters of an address that a file name repeats.
+const SLUG: usize = 80;
+/// Names that mean devices on Windows, also with an ending.
+const RESERVED: [&str; 4] = ["con", "prn", "aux", "nul"];
+
+#[derive(Debug, Clone)]
+pub(super) struct MarkdownFolder(PathBuf);
+
+impl MarkdownFolder {
+    pub(super) fn new(folder: PathBuf) -> Self {
+        Self(folder)
+    }
+
+    /// Writes the pages among the records whose bodies are kept.
+    pub(super) async fn write(
+        &self,
+        store: &dyn Store,
+        crawl: CrawlId,
+        records: &[PageRecord],
+    ) -> anyhow::Result<()> {
+        let cores = available_parallelism().map_or(1, usize::from);
+        let pages = records.iter().filter(|record| record.outcome.is_page());
+        let loaded = stream::iter(pages).then(|record| async move {
+            let body = store.body(crawl, record.seq).await?;
+            anyhow::Ok((record.clone(), body))
+        });
+        let folder = Arc::new(self.clone());
+        loaded
+            .map_ok(|(record, body)| {
+                let folder = Arc::clone(&folder);
+                let writing = move || body.map_or(Ok(()), |body| folder.write_page(&record, &body));
+                async move { Ok(tokio::task::spawn_blocking(writing).await??) }
+            })
+            .try_buffered(cores * 2)
+            .try_for_each(|()| async { Ok(()) })
+            .await
+    }
+
+    fn write_page(&self, record: &PageRecord, body: &[u8]) -> io::Result<()> {
+        let address = record.final_url.as_ref().unwrap_or(&record.url);
+        let url = Url::parse(address).ok();
+        let source = Source {
+            url: url.as_ref(),
+            content_type: record.content_type.as_deref(),
+            ..Source::default()
+        };
+        let page = extract_page(body, &source);
+        let path = self.0.join(file_name(&record.url));
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        fs::write(path, with_front_matter(record, &page))
+    }
+}
+
+/// A folder for the host and a name made of the path, with a hash that tells equal ones apart.
+fn file_name(address: &str) -> PathBuf {
+    let hash = trawl_extract::content_hash(address);
+    let tail: String = hash[..5].iter().map(|byte| format!("{byte:02x}")).collect();
+    let (host, path) = match Url::parse(address) {
+        Ok(url) => {
+            let host = url.host_str().unwrap_or("no-host").to_owned();
+            let port = url.port().map(|port| format!("_{port}"));
+            (host + &port.unwrap_or_default(), url.path().to_owned())
+        }
+        Err(_) => ("no-host".to_owned(), address.to_owned()),
+    };
+    let slug = slug(&path);
+    let name = match slug.as_str() {
+        "" => format!("index-{tail}.md"),
+        slug => format!("{slug}-{tail}.md"),
+    };
+    Path::new(&folder_name(&host)).join(name)
+}
+
+fn folder_name(host: &str) -> String {
+    let keep = |c: char| match c {
+        'a'..='z' | '0'..='9' | '-' | '.' | '_' => c,
+        _ => '_',
+    };
+    let name: String = host
+        .to_ascii_lowercase()
+        .chars()
+        .map(keep)
+        .take(200)
+        .collect();
+    let name = name.trim_matches('.').to_owned();
+    let first = name.split('.').next().unwrap_or_default();
+    let device = RESERVED.contains(&first)
+        || ((first.starts_with("com") || first.starts_with("lpt")) && first.len() == 4);
+    match name.is_empty() || device {
+        true => format!("_{name}"),
+        false => name,
+    }
+}
+
+/// Letters and digits of a path, whatever else is in it.
+fn slug(path: &str) -> String {
+    let mut slug = String::new();
+    for c in path.chars() {
+        if c.is_ascii_alphanumeric() {
+            slug.push(c.to_ascii_lowercase());
+        } else if !slug.is_empty() && !slug.ends_with('-') {
+            slug.push('-');
+        }
+        if slug.len() >= SLUG {
+            break;
+        }
+    }
+    slug.trim_end_matches('-').to_owned()
+}
+
+fn with_front_matter(record: &PageRecord, page: &Extracted) -> String {
+    let about = |name: &str| {
+        page.metadata
+            .get(name)
+            .filter(|value| !value.is_null())
+            .cloned()
+    };
+    let title = page.title.clone().or_else(|| record.title.clone());
+    let fields = [
+        ("url", Some(Value::from(record.url.clone()))),
+        ("title", title.map(Value::from)),
+        ("description", about("description")),
+        ("author", about("author")),
+        ("published", about("publish_date")),
+        ("modified", about("modified_date")),
+        ("language", page.language.best().map(Value::from)),
+        ("license", about("license")),
+        ("words", Some(Value::from(page.word_count))),
+        (
+            "crawled_at",
+            Some(Value::from(display::time(record.crawled_at))),
+        ),
+        ("truncated", page.truncated.then_some(Value::Bool(true))),
+    ];
+    let mut text = String::from("---\n");
+    for (name, value) in fields {
+        if let Some(value) = value {
+            // JSON is YAML, and a JSON string is always one line.
+            text.push_str(&format!("{name}: {value}\n"));
+        }
+    }
+    text.push_str("---\n\n");
+    text.push_str(page.markdown.trim());
+    text.push('\n');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_safe_on_every_system_and_differ_where_addresses_do() {
+        let name = |url: &str| file_name(url).to_string_lossy().into_owned();
+        assert!(name("https://example.org/").starts_with("example.org/index-"));
+        let odd = name("http://con.test:8080/../A%20b/%2e%2e/c:d|e?x=\"<>*");
+        assert!(odd.starts_with("_con.test_8080/a-20b-"), "{odd}");
+        let safe = |c: char| c.is_ascii_alphanumeric() || "-._/".contains(c);
+        for url in [
+            "http://[::1]/x",
+            "http://\u{fc}.test/\u{e9}",
+            "nonsense: ../../etc",
+        ] {
+            assert!(name(url).chars().all(safe), "{}", name(url));
+            assert!(!name(url).contains(".."), "{}", name(url));
+        }
+        assert_ne!(name("https://a.test/x?p=1"), name("https://a.test/x?p=2"));
+        assert!(name(&format!("https://a.test/{}", "x".repeat(2000))).len() < 120);
+    }
+}
