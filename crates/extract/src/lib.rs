@@ -20,8 +20,8 @@
 
 pub mod charset;
 pub mod chunk;
-pub mod document;
 pub mod content;
+pub mod document;
 pub mod html;
 pub mod language;
 pub mod markdown;

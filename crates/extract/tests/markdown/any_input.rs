@@ -112,7 +112,7 @@ fn assert_clean(markdown: &str, html: &str) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #![proptest_config(ProptestConfig::with_cases(80000))]
 
     #[test]
     fn tag_soup_gives_clean_markdown(html in soup()) {
