@@ -94,7 +94,7 @@ fn soup() -> impl Strategy<Value = String> {
 }
 
 fn assert_clean(markdown: &str, html: &str) {
-    for event in Parser::new_ext(markdown, options(markdown)) {
+    for event in Parser::new_ext(markdown, options(html)) {
         match event {
             Event::Html(found) | Event::InlineHtml(found) => {
                 panic!("HTML {found:?} from {html:?} in\n{markdown}")
@@ -112,7 +112,7 @@ fn assert_clean(markdown: &str, html: &str) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(80000))]
+    #![proptest_config(ProptestConfig::with_cases(1500))]
 
     #[test]
     fn tag_soup_gives_clean_markdown(html in soup()) {
@@ -139,7 +139,7 @@ proptest! {
         let escaped = words.replace('&', "&amp;").replace('<', "&lt;");
         let markdown = rendered(&format!("<p>{escaped}</p>")).markdown;
         let mut seen = String::new();
-        for event in Parser::new_ext(&markdown, options(&markdown)) {
+        for event in Parser::new_ext(&markdown, options(&escaped)) {
             if let Event::Text(text) | Event::Code(text) = event {
                 seen.push_str(&text);
             }

@@ -58,8 +58,11 @@ fn is_special(
         '[' => around.in_link || after == Some('^') || before.is_none() && opens_definition(rest),
         ']' => around.in_link || matches!(after, Some('(' | '[')),
         '!' => after == Some('['),
-        '<' => after
-            .is_some_and(|after| after.is_ascii_alphabetic() || matches!(after, '/' | '!' | '?')),
+        '<' => {
+            after.is_some_and(|after| {
+                after.is_ascii_alphabetic() || matches!(after, '/' | '!' | '?')
+            }) || starts_mail_address(rest)
+        }
         '&' => starts_reference(rest),
         '|' => style.place == Place::Cell,
         '$' => style.has_formulas,
@@ -73,6 +76,14 @@ fn opens_definition(rest: &str) -> bool {
         || ["[ ]", "[x]", "[X]"]
             .iter()
             .any(|task| rest.starts_with(task))
+}
+
+/// `<name@host>` is a link.
+fn starts_mail_address(rest: &str) -> bool {
+    const LONGEST: usize = 320;
+    let word = rest.bytes().skip(1).take(LONGEST);
+    word.take_while(|byte| !byte.is_ascii_whitespace() && *byte != b'>')
+        .any(|byte| byte == b'@')
 }
 
 /// Whether the text begins with what reads as a character reference.
