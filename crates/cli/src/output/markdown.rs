@@ -2,14 +2,14 @@
 //! path or a line of the front matter as it stands.
 
 use std::{
+    collections::VecDeque,
     fs, io,
     path::{Path, PathBuf},
-    sync::Arc,
     thread::available_parallelism,
 };
 
-use futures_util::{StreamExt, TryStreamExt, stream};
 use serde_json::Value;
+use tokio::task::JoinHandle;
 use trawl_extract::{Extracted, Source, extract_page};
 use trawl_store::Store;
 use trawl_types::{CrawlId, PageRecord};
@@ -37,22 +37,23 @@ impl MarkdownFolder {
         crawl: CrawlId,
         records: &[PageRecord],
     ) -> anyhow::Result<()> {
-        let cores = available_parallelism().map_or(1, usize::from);
-        let pages = records.iter().filter(|record| record.outcome.is_page());
-        let loaded = stream::iter(pages).then(|record| async move {
-            let body = store.body(crawl, record.seq).await?;
-            anyhow::Ok((record.clone(), body))
-        });
-        let folder = Arc::new(self.clone());
-        loaded
-            .map_ok(|(record, body)| {
-                let folder = Arc::clone(&folder);
-                let writing = move || body.map_or(Ok(()), |body| folder.write_page(&record, &body));
-                async move { Ok(tokio::task::spawn_blocking(writing).await??) }
-            })
-            .try_buffered(cores * 2)
-            .try_for_each(|()| async { Ok(()) })
-            .await
+        let most = available_parallelism().map_or(1, usize::from) * 2;
+        let mut under_way = VecDeque::new();
+        for record in records.iter().filter(|record| record.outcome.is_page()) {
+            let Some(body) = store.body(crawl, record.seq).await? else {
+                continue;
+            };
+            if under_way.len() >= most {
+                finish_first(&mut under_way).await?;
+            }
+            let (folder, record) = (self.clone(), record.clone());
+            let writing = move || folder.write_page(&record, &body);
+            under_way.push_back(tokio::task::spawn_blocking(writing));
+        }
+        while !under_way.is_empty() {
+            finish_first(&mut under_way).await?;
+        }
+        Ok(())
     }
 
     fn write_page(&self, record: &PageRecord, body: &[u8]) -> io::Result<()> {
@@ -70,6 +71,13 @@ impl MarkdownFolder {
         }
         fs::write(path, with_front_matter(record, &page))
     }
+}
+
+async fn finish_first(under_way: &mut VecDeque<JoinHandle<io::Result<()>>>) -> anyhow::Result<()> {
+    if let Some(first) = under_way.pop_front() {
+        first.await??;
+    }
+    Ok(())
 }
 
 /// A folder for the host and a name made of the path, with a hash that tells equal ones apart.

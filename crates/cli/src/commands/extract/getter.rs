@@ -9,7 +9,7 @@ use std::{
 
 use tokio::{sync::Mutex, time::Instant};
 use trawl_fetch::{Accept, Answer, Fetcher, Request};
-use trawl_rules::{RobotsFromStatus, RobotsRules, robots_for_status, robots_unreachable};
+use trawl_rules::{RobotsFromStatus, RobotsRules, robots_for_status};
 use trawl_types::{HostKey, Outcome, spec::RobotsPolicy};
 use url::Url;
 
@@ -85,7 +85,7 @@ impl Getter {
         let host = HostKey::of(url).ok_or_else(|| format!("{url} has no host"))?;
         let host = self.host(host);
         let mut host = host.lock().await;
-        let robots = self.robots(&mut host, url).await;
+        let robots = self.robots(&mut host, url).await?;
         if !robots.check(url).is_allowed() {
             return Err(format!(
                 "robots.txt does not allow {url} (see --ignore-robots)"
@@ -122,45 +122,48 @@ impl Getter {
         answer.map_err(|ended| in_words(&ended.outcome))
     }
 
-    async fn robots(&self, host: &mut Host, url: &Url) -> Arc<RobotsRules> {
+    async fn robots(&self, host: &mut Host, url: &Url) -> Result<Arc<RobotsRules>, String> {
         if self.policy == RobotsPolicy::Ignore {
-            return Arc::new(RobotsRules::allow_all());
+            return Ok(Arc::new(RobotsRules::allow_all()));
         }
         let origin = url.origin().ascii_serialization();
         if let Some(known) = host.robots.get(&origin) {
-            return Arc::clone(known);
+            return Ok(Arc::clone(known));
         }
-        let rules = Arc::new(self.read_robots(host, url).await);
+        let rules = Arc::new(self.read_robots(host, url).await?);
         host.robots.insert(origin, Arc::clone(&rules));
-        rules
+        Ok(rules)
     }
 
-    async fn read_robots(&self, host: &mut Host, url: &Url) -> RobotsRules {
-        let Ok(mut at) = url.join("/robots.txt") else {
-            return RobotsRules::allow_all();
-        };
+    async fn read_robots(&self, host: &mut Host, url: &Url) -> Result<RobotsRules, String> {
+        let unread = |why: String| format!("robots.txt cannot be read, so nothing may be: {why}");
+        let mut at = url.join("/robots.txt").map_err(|error| error.to_string())?;
         for _ in 0..=MOST_ROBOTS_HOPS {
             let most = Some(MOST_ROBOTS_BYTES);
             let asked = self.request(host, &at, Accept::Robots, most, self.delay);
-            let Ok(answer) = asked.await else {
-                return rules_of(robots_unreachable(self.policy), &[], &self.agent);
-            };
+            let answer = asked.await.map_err(unread)?;
             if let Some(to) = redirect_of(&answer) {
                 match at.join(&to) {
                     Ok(next) => at = next,
-                    Err(_) => return RobotsRules::allow_all(),
+                    Err(_) => break,
                 }
                 continue;
             }
             let status = answer.head().status;
-            let meaning = robots_for_status(status, self.policy);
-            return match answer.body().await {
-                Ok(body) => rules_of(meaning, &body.bytes, &self.agent),
-                Err(_) => rules_of(robots_unreachable(self.policy), &[], &self.agent),
+            return match robots_for_status(status, self.policy) {
+                RobotsFromStatus::Parse => {
+                    let body = answer.body().await;
+                    let body = body.map_err(|ended| unread(in_words(&ended.outcome)))?;
+                    Ok(RobotsRules::parse(&body.bytes, &self.agent))
+                }
+                RobotsFromStatus::DisallowAll => Err(unread(format!("status {status}"))),
+                RobotsFromStatus::AllowAll | RobotsFromStatus::Redirect => {
+                    Ok(RobotsRules::allow_all())
+                }
             };
         }
         // A chain that leads nowhere is a file that is not there.
-        RobotsRules::allow_all()
+        Ok(RobotsRules::allow_all())
     }
 }
 
@@ -186,14 +189,6 @@ async fn raw(url: Url, answer: Answer) -> Result<Raw, String> {
             .map(|(name, value)| (name.as_str().to_owned(), text(value.as_bytes())))
             .collect(),
     })
-}
-
-fn rules_of(meaning: RobotsFromStatus, body: &[u8], agent: &str) -> RobotsRules {
-    match meaning {
-        RobotsFromStatus::Parse => RobotsRules::parse(body, agent),
-        RobotsFromStatus::DisallowAll => RobotsRules::disallow_all("robots.txt cannot be read"),
-        RobotsFromStatus::AllowAll | RobotsFromStatus::Redirect => RobotsRules::allow_all(),
-    }
 }
 
 fn in_words(outcome: &Outcome) -> String {
