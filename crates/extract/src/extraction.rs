@@ -8,7 +8,7 @@ use url::Url;
 use crate::charset;
 use crate::content::{ContentLimits, PageKind, Strategy, main_content};
 use crate::document::{self, Document, DocumentKind, TextDocument};
-use crate::fingerprint::{near_fingerprint, text_sha256};
+use crate::fingerprint::{Fingerprint, near_fingerprint, text_sha256};
 use crate::language::{LanguageGuess, language, text_size};
 use crate::markdown::{RenderLimits, render};
 use crate::metadata::{Hints, metadata};
@@ -65,8 +65,7 @@ pub struct Extracted {
     #[serde(serialize_with = "as_hex")]
     pub text_sha256: [u8; 32],
     /// Nearly equal texts have nearly equal fingerprints; none for very short ones.
-    #[serde(serialize_with = "as_fingerprint")]
-    pub near_fingerprint: Option<u64>,
+    pub near_fingerprint: Option<HexFingerprint>,
     /// What kind of page it is; only of HTML pages.
     pub page_kind: Option<PageKind>,
     /// How the content was found; only of HTML pages.
@@ -78,6 +77,16 @@ pub struct Extracted {
     /// What went not quite right.
     #[serde(serialize_with = "as_sentences")]
     pub warnings: Vec<Warning>,
+}
+
+/// A fingerprint that is written as text: numbers of 64 bits do not survive every reader of JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HexFingerprint(pub Fingerprint);
+
+impl Serialize for HexFingerprint {
+    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        out.collect_str(&format_args!("{:016x}", self.0.0))
+    }
 }
 
 /// What came of it.
@@ -158,7 +167,6 @@ pub fn page(bytes: &[u8], source: &Source<'_>) -> Extracted {
     let content = main_content(&decoded.text, source.url, &ContentLimits::default());
     let limits = RenderLimits {
         max_content_bytes: source.max_content_bytes,
-        ..RenderLimits::default()
     };
     // The main content has its links resolved; what the page's base was is in them already.
     let rendered = render(&content.html, source.url, &limits);
@@ -227,7 +235,7 @@ fn measured(
         word_count: size.word_count,
         reading_time_seconds: size.reading_time_seconds,
         text_sha256: text_sha256(&text),
-        near_fingerprint: near_fingerprint(&text).map(|print| print.0),
+        near_fingerprint: near_fingerprint(&text).map(HexFingerprint),
         markdown,
         text,
         html: None,
@@ -255,13 +263,9 @@ fn as_value(metadata: &impl Serialize) -> Value {
 }
 
 fn as_hex<S: Serializer>(bytes: &[u8; 32], out: S) -> Result<S::Ok, S::Error> {
-    let text: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    out.serialize_str(&text)
-}
-
-fn as_fingerprint<S: Serializer>(print: &Option<u64>, out: S) -> Result<S::Ok, S::Error> {
-    // As text: numbers of 64 bits do not survive every reader of JSON.
-    print.map(|print| format!("{print:016x}")).serialize(out)
+    let digit = |nibble: u8| char::from_digit(u32::from(nibble), 16).unwrap_or('0');
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    out.serialize_str(&digits.map(digit).collect::<String>())
 }
 
 fn as_sentences<S: Serializer>(warnings: &[Warning], out: S) -> Result<S::Ok, S::Error> {

@@ -33,7 +33,9 @@ pub mod fingerprint;
 mod page;
 mod warning;
 
-pub use extraction::{Extracted, Extraction, Source, Unreadable, extract, page as extract_page};
+pub use extraction::{
+    Extracted, Extraction, HexFingerprint, Source, Unreadable, extract, page as extract_page,
+};
 pub use fingerprint::content_hash;
 pub use page::{
     Alternate, MetaRobots, PageFacts, PageLimits, PageLink, Rel, page, parse_x_robots_tag,

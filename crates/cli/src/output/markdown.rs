@@ -3,6 +3,7 @@
 
 use std::{
     collections::VecDeque,
+    fmt::Write as _,
     fs, io,
     path::{Path, PathBuf},
     thread::available_parallelism,
@@ -83,7 +84,8 @@ async fn finish_first(under_way: &mut VecDeque<JoinHandle<io::Result<()>>>) -> a
 /// A folder for the host and a name made of the path, with a hash that tells equal ones apart.
 fn file_name(address: &str) -> PathBuf {
     let hash = trawl_extract::content_hash(address);
-    let tail: String = hash[..5].iter().map(|byte| format!("{byte:02x}")).collect();
+    let tail = u64::from_be_bytes([0, 0, 0, hash[0], hash[1], hash[2], hash[3], hash[4]]);
+    let tail = format!("{tail:010x}");
     let (host, path) = match Url::parse(address) {
         Ok(url) => {
             let host = url.host_str().unwrap_or("no-host").to_owned();
@@ -165,7 +167,7 @@ fn with_front_matter(record: &PageRecord, page: &Extracted) -> String {
     for (name, value) in fields {
         if let Some(value) = value {
             // JSON is YAML, and a JSON string is always one line.
-            text.push_str(&format!("{name}: {value}\n"));
+            let _ = writeln!(text, "{name}: {value}");
         }
     }
     text.push_str("---\n\n");
