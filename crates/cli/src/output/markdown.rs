@@ -185,7 +185,7 @@ mod tests {
         let name = |url: &str| file_name(url).to_string_lossy().into_owned();
         assert!(name("https://example.org/").starts_with("example.org/index-"));
         let odd = name("http://con.test:8080/../A%20b/%2e%2e/c:d|e?x=\"<>*");
-        assert!(odd.starts_with("_con.test_8080/a-20b-"), "{odd}");
+        assert!(odd.starts_with("_con.test_8080/c-d-e-"), "{odd}");
         let safe = |c: char| c.is_ascii_alphanumeric() || "-._/".contains(c);
         for url in [
             "http://[::1]/x",
