@@ -117,9 +117,10 @@ fn folder_name(host: &str) -> String {
     let first = name.split('.').next().unwrap_or_default();
     let device = RESERVED.contains(&first)
         || ((first.starts_with("com") || first.starts_with("lpt")) && first.len() == 4);
-    match name.is_empty() || device {
-        true => format!("_{name}"),
-        false => name,
+    if name.is_empty() || device {
+        format!("_{name}")
+    } else {
+        name
     }
 }
 

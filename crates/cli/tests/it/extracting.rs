@@ -86,7 +86,10 @@ fn a_page_of_the_web_is_asked_for_politely() {
     let page = local("extract").arg(web.url(0, "/")).run().expect_code(0);
     assert!(page.stdout.contains("# Page 0"), "{}", page.stdout);
     let asked = web.log().entries();
-    let asked: Vec<&str> = asked.iter().map(|request| request.path()).collect();
+    let asked: Vec<&str> = asked
+        .iter()
+        .map(trawl_testweb::LoggedRequest::path)
+        .collect();
     assert_eq!(asked, ["/robots.txt", "/"]);
 }
 

@@ -47,9 +47,10 @@ impl Getter {
         Ok(Self {
             agent: fetch.user_agent.robots_name().to_owned(),
             fetcher: Fetcher::new(&fetch)?,
-            policy: match args.ignore_robots {
-                true => RobotsPolicy::Ignore,
-                false => RobotsPolicy::Strict,
+            policy: if args.ignore_robots {
+                RobotsPolicy::Ignore
+            } else {
+                RobotsPolicy::Strict
             },
             delay: args.delay,
             hosts: Held::default(),

@@ -60,7 +60,7 @@ impl Input {
                     let text = read_text(io::stdin().lock(), "standard input")?;
                     inputs.extend(text.lines().map(str::trim).filter(is_entry).map(Self::of));
                 }
-                web => inputs.push(web),
+                web @ Self::Web(_) => inputs.push(web),
             }
         }
         Ok(inputs)
