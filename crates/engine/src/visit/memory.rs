@@ -122,9 +122,9 @@ mod tests {
         LinkMemory::new(KeySecret([3; 16]))
     }
 
-    fn target(address: &str) -> Known {
+    fn target(address: &str) -> LinkTarget {
         let key = UrlKey { host: 0, url: 0 };
-        Some(LinkTarget::new(address, "a.test", key, Ok(0)))
+        LinkTarget::new(address, "a.test", key, Ok(0))
     }
 
     fn recall(links: &OfOrigin<'_>, href: &str) -> Option<Known> {
@@ -135,7 +135,7 @@ mod tests {
     fn a_link_is_remembered_for_its_origin_alone() {
         let memory = memory();
         let a = memory.of_origin("http://a.test");
-        a.learn(vec![(a.key("/x"), target("http://a.test/x"))]);
+        a.learn(vec![(a.key("/x"), Some(target("http://a.test/x")))]);
         let known = recall(&a, "/x").unwrap().unwrap();
         assert_eq!(known.address(), "http://a.test/x");
         assert!(recall(&memory.of_origin("http://b.test"), "/x").is_none());
@@ -154,9 +154,9 @@ mod tests {
     fn memory_stays_bounded_and_keeps_what_is_in_use() {
         let memory = memory();
         let links = memory.of_origin("o");
-        links.learn(vec![(links.key("/in-use"), target("t"))]);
+        links.learn(vec![(links.key("/in-use"), Some(target("t")))]);
         for n in 0..200_000 {
-            links.learn(vec![(links.key(&format!("/{n}")), target("t"))]);
+            links.learn(vec![(links.key(&format!("/{n}")), Some(target("t")))]);
             assert!(recall(&links, "/in-use").is_some());
         }
         let shard = links.locked();
