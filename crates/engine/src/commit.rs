@@ -20,7 +20,7 @@ use crate::{clock::Clock, task::PageTask};
 
 const MOST_PER_BATCH: usize = 512;
 /// Bytes of one batch, about: what it admits comes back all at once.
-const MOST_BYTES_PER_BATCH: usize = 4 << 20;
+const MOST_BYTES_PER_BATCH: usize = 2 << 20;
 /// How long a small batch waits for company while there is other work to lease.
 const PATIENCE: Duration = Duration::from_millis(20);
 

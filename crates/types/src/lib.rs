@@ -9,6 +9,7 @@
 //! * [`outcome`]: how a fetch ended
 //! * [`link`]: an edge with its evidence
 //! * [`record`]: what is known of a page in the end
+//! * [`terrain`]: a map's classes, states and rows
 
 pub mod id;
 pub mod link;
@@ -16,6 +17,7 @@ pub mod outcome;
 pub mod reason;
 pub mod record;
 pub mod spec;
+pub mod terrain;
 pub mod url;
 
 pub use id::{CrawlId, HostId, PageId, Sequence, UnixMillis};

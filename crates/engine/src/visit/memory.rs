@@ -15,8 +15,8 @@ use trawl_store::contract::target::LinkTarget;
 use trawl_types::KeySecret;
 
 const SHARDS: usize = 4;
-/// Links per shard and generation: at most about 20 MB in all.
-const GENERATION: usize = 7 << 11;
+/// Links per shard and generation: at most about 10 MB in all.
+const GENERATION: usize = 7 << 10;
 
 /// A keyed hash of origin and link, so wide that nothing else need be compared.
 pub(crate) type Key = u128;

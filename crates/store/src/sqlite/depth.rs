@@ -101,7 +101,7 @@ impl Commit<'_> {
             .conn
             .prepare_cached(
                 "SELECT c.host, p.url, c.attempts, c.not_before, c.chain FROM crawl_pages c
-                 JOIN pages p ON p.id = c.page WHERE c.crawl = ?1 AND c.page = ?2",
+                 JOIN urls p ON p.id = c.page WHERE c.crawl = ?1 AND c.page = ?2",
             )?
             .query_row([self.crawl.0, page.0], |row| {
                 Ok(PendingUrl {

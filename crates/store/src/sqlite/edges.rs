@@ -149,7 +149,7 @@ fn count(known: &[List], crawl: CrawlId, json: &str) -> Result<EdgeCounts, Fault
 /// Every page that a page has ever linked to, in the order in which they were first seen, with the
 /// newest evidence.
 pub(crate) fn links_of(conn: &Connection, page: PageId) -> Result<Vec<StoredLink>, Fault> {
-    let mut address = conn.prepare_cached("SELECT url FROM pages WHERE id = ?1")?;
+    let mut address = conn.prepare_cached("SELECT url FROM urls WHERE id = ?1")?;
     let mut links: Vec<StoredLink> = Vec::new();
     let mut places: FxHashMap<i64, usize> = FxHashMap::default();
     for list in lists(&mut conn.prepare_cached(OF_PAGE)?, page)? {

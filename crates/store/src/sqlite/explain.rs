@@ -45,7 +45,7 @@ fn facts(conn: &Connection, crawl: CrawlId, key: UrlKey) -> Result<Option<Facts>
         .prepare_cached(
             "SELECT c.page, p.url, c.state, c.depth, c.attempts, c.reason, c.reason_detail,
              c.discovered_at, c.parent, c.seq
-             FROM pages p JOIN crawl_pages c ON c.crawl = ?1 AND c.page = p.id
+             FROM urls p JOIN crawl_pages c ON c.crawl = ?1 AND c.page = p.id
              WHERE p.key_host = ?2 AND p.key_url = ?3",
         )?
         .query_row(params![crawl.0, key.host as i64, key.url as i64], |row| {
@@ -77,7 +77,7 @@ fn facts(conn: &Connection, crawl: CrawlId, key: UrlKey) -> Result<Option<Facts>
 /// URLs from the seed down to `page`.
 fn path_to(conn: &Connection, crawl: CrawlId, mut page: Option<i64>) -> Result<Vec<String>, Fault> {
     let mut step = conn.prepare_cached(
-        "SELECT p.url, c.parent FROM crawl_pages c JOIN pages p ON p.id = c.page
+        "SELECT p.url, c.parent FROM crawl_pages c JOIN urls p ON p.id = c.page
          WHERE c.crawl = ?1 AND c.page = ?2",
     )?;
     let mut path = Vec::new();

@@ -146,7 +146,7 @@ pub(crate) fn pending(
 ) -> Result<Vec<PendingUrl>, Fault> {
     let mut statement = conn.prepare_cached(
         "SELECT c.page, p.url, c.rank, c.depth, c.score, c.attempts, c.not_before, c.chain
-         FROM crawl_pages c INDEXED BY crawl_pages_pending JOIN pages p ON p.id = c.page
+         FROM crawl_pages c INDEXED BY crawl_pages_pending JOIN urls p ON p.id = c.page
          WHERE c.crawl = ?1 AND c.host = ?2 AND c.state = 0
          ORDER BY c.rank, c.page LIMIT ?3",
     )?;

@@ -144,9 +144,9 @@ pub(crate) const RECORD: &str = "SELECT r.seq, r.page, p.url, r.final_url, r.red
     r.last_modified, r.robots, r.links_total, r.attempts, r.fetch_time_ms, r.crawled_at,
     r.body_segment IS NOT NULL
     FROM results r
-    JOIN pages p ON p.id = r.page
+    JOIN urls p ON p.id = r.page
     JOIN crawl_pages c ON c.crawl = r.crawl AND c.page = r.page
-    LEFT JOIN pages parent ON parent.id = c.parent ";
+    LEFT JOIN urls parent ON parent.id = c.parent ";
 
 pub(crate) fn record(row: &Row<'_>) -> rusqlite::Result<PageRecord> {
     let hash: Option<Vec<u8>> = row.get(17)?;

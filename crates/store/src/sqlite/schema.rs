@@ -12,7 +12,10 @@ use crate::contract::StoreError;
 const APPLICATION_ID: i64 = 0x5472_776c;
 
 /// Migrations in order; the first takes an empty file to format 1.
-const MIGRATIONS: &[&str] = &[include_str!("../../../../migrations/sqlite/0001_first.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../../../../migrations/sqlite/0001_first.sql"),
+    include_str!("../../../../migrations/sqlite/0002_terrain.sql"),
+];
 
 /// What a file turned out to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -141,9 +144,10 @@ mod tests {
         conn.execute("INSERT INTO hosts (name) VALUES ('a.test')", [])
             .unwrap();
         let next = [
-            MIGRATIONS[0],
-            "ALTER TABLE hosts ADD COLUMN note TEXT NOT NULL DEFAULT 'new'",
-        ];
+            MIGRATIONS,
+            &["ALTER TABLE hosts ADD COLUMN note TEXT NOT NULL DEFAULT 'new'"],
+        ]
+        .concat();
         migrate(&mut conn, Path::new("a"), &next).unwrap();
         let note: String = conn
             .query_row("SELECT note FROM hosts WHERE name = 'a.test'", [], |r| {
@@ -156,10 +160,10 @@ mod tests {
             matches!(
                 refused,
                 Fault::Store(StoreError::Newer {
-                    found: 2,
-                    known: 1,
+                    found,
+                    known,
                     ..
-                })
+                }) if found == known + 1
             ),
             "{refused:?}"
         );
@@ -169,7 +173,7 @@ mod tests {
     fn a_migration_that_fails_changes_nothing() {
         let mut conn = memory();
         prepare(&mut conn, Path::new("a")).unwrap();
-        let broken = [MIGRATIONS[0], "CREATE TABLE t (x); SELECT nonsense"];
+        let broken = [MIGRATIONS, &["CREATE TABLE t (x); SELECT nonsense"]].concat();
         migrate(&mut conn, Path::new("a"), &broken).unwrap_err();
         check(&conn, Path::new("a")).unwrap();
         conn.query_row("SELECT * FROM t", [], |_| Ok(()))

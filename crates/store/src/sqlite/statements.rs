@@ -34,10 +34,10 @@ impl<'c> Statements<'c> {
         Ok(Self {
             conn,
             find_page: conn.prepare_cached(
-                "SELECT id, host_id FROM pages WHERE key_host = ?1 AND key_url = ?2",
+                "SELECT id, host_id FROM urls WHERE key_host = ?1 AND key_url = ?2",
             )?,
             add_page: conn.prepare_cached(
-                "INSERT INTO pages (key_host, key_url, host_id, url) VALUES (?1, ?2, ?3, ?4)
+                "INSERT INTO urls (key_host, key_url, host_id, url) VALUES (?1, ?2, ?3, ?4)
                  ON CONFLICT DO NOTHING",
             )?,
             find_row: conn.prepare_cached(FIND_ROW)?,

@@ -6,6 +6,7 @@ mod fetching;
 mod politeness;
 mod scope;
 mod strategy;
+mod terrain;
 
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +14,7 @@ pub use fetching::{FetchSpec, HeadPolicy, Oversize, UserAgent};
 pub use politeness::{BreakerSpec, Politeness, RateLimitPolicy, RetrySpec, RobotsPolicy};
 pub use scope::{HostScope, NormaliseSpec, ScopeSpec, TrapSpec};
 pub use strategy::{MAX_SCORE, Order, StrategySpec};
+pub use terrain::TerrainSpec;
 
 /// The version of the spec's shape that this program writes.
 pub const SPEC_VERSION: u32 = 1;
@@ -29,6 +31,9 @@ pub struct CrawlSpec {
     pub fetch: FetchSpec,
     pub normalise: NormaliseSpec,
     pub keep: KeepSpec,
+    /// The crawl is a terrain map.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub terrain: Option<TerrainSpec>,
 }
 
 impl Default for CrawlSpec {
@@ -42,6 +47,7 @@ impl Default for CrawlSpec {
             fetch: FetchSpec::default(),
             normalise: NormaliseSpec::default(),
             keep: KeepSpec::default(),
+            terrain: None,
         }
     }
 }

@@ -26,6 +26,8 @@ pub struct ScopeSpec {
     pub max_depth: Option<u32>,
     pub max_pages: Option<u64>,
     pub max_pages_per_host: Option<u64>,
+    /// Requests to one host in one run, of whatever kind but for robots.txt.
+    pub max_requests_per_host: Option<u64>,
     /// Globs over the whole URL, or `regex:` followed by a regular expression. If any are given,
     /// a URL (other than a seed) must match one.
     pub include: Vec<String>,
@@ -43,6 +45,7 @@ impl Default for ScopeSpec {
             max_depth: None,
             max_pages: None,
             max_pages_per_host: None,
+            max_requests_per_host: None,
             include: Vec::new(),
             exclude: Vec::new(),
             max_url_length: 2048,

@@ -73,7 +73,7 @@ impl Snapshot {
     /// URLs whose visit has ended, in any crawl.
     pub(crate) fn done(&self) -> HashSet<String> {
         self.texts(
-            "SELECT url FROM crawl_pages JOIN pages ON pages.id = page WHERE crawl_pages.state = 2",
+            "SELECT url FROM crawl_pages JOIN urls ON urls.id = page WHERE crawl_pages.state = 2",
         )
     }
 
@@ -118,8 +118,8 @@ impl Snapshot {
             ),
             (
                 "edges from or to nowhere",
-                "SELECT count(*) FROM edges WHERE NOT EXISTS (SELECT 1 FROM pages WHERE id = src)
-                   OR NOT EXISTS (SELECT 1 FROM pages WHERE id = dst)",
+                "SELECT count(*) FROM edges WHERE NOT EXISTS (SELECT 1 FROM urls WHERE id = src)
+                   OR NOT EXISTS (SELECT 1 FROM urls WHERE id = dst)",
             ),
         ] {
             assert_eq!(self.number(sql), 0, "{what}");
