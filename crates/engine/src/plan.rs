@@ -4,13 +4,13 @@ use std::sync::{Arc, Mutex};
 
 use rustc_hash::FxHashSet;
 use trawl_fetch::Fetcher;
-use trawl_rules::{AddressGuard, Normaliser, Scope, Scorer, TrapGuard};
+use trawl_rules::{AddressGuard, DomainLists, Normaliser, Scope, Scorer, TrapGuard, domain_of};
 use trawl_store::contract::{
     target::LinkTarget,
-    write::{Admission, NewLink, WriteRules},
+    write::{Admission, NewLink, Terrain, TerrainHost, WriteRules},
 };
 use trawl_types::{
-    CrawlSpec, CrawlUrl, KeySecret, LinkKind, LinkRel, Place, Reason,
+    CrawlSpec, CrawlUrl, HostKey, KeySecret, LinkKind, LinkRel, Place, Reason,
     spec::{MAX_SCORE, SpecError},
 };
 use url::{Origin, Url};
@@ -26,6 +26,8 @@ pub struct CrawlPlan {
     scope: Scope,
     guard: AddressGuard,
     scorer: Scorer,
+    /// The lists of a terrain map.
+    terrain: Option<Arc<DomainLists>>,
     secret: KeySecret,
     seeds: Vec<Result<CrawlUrl, (String, Reason)>>,
     memory: LinkMemory,
@@ -56,6 +58,12 @@ impl CrawlPlan {
         let scope = Scope::compile(&spec, &good, this_year)?;
         let guard = AddressGuard::compile(&spec.fetch)?;
         let scorer = Scorer::new(&spec.strategy);
+        let lists = spec
+            .terrain
+            .as_ref()
+            .map(DomainLists::compile)
+            .transpose()?;
+        let terrain = lists.map(Arc::new);
         let fetcher = Fetcher::new(&spec.fetch)?;
         let trusted = good.iter().map(|seed| origin_of(seed.address())).collect();
         let normaliser = Arc::new(normaliser);
@@ -66,6 +74,7 @@ impl CrawlPlan {
             scope,
             guard,
             scorer,
+            terrain,
             memory: LinkMemory::new(secret),
             secret,
             seeds,
@@ -159,6 +168,13 @@ impl CrawlPlan {
                 normaliser: Arc::clone(&self.normaliser),
                 guard: Mutex::new(TrapGuard::new(&self.spec.scope.traps, self.secret)),
             }),
+            terrain: self.terrain.as_ref().map(|lists| {
+                let map = MapTerrain {
+                    lists: Arc::clone(lists),
+                    normaliser: Arc::clone(&self.normaliser),
+                };
+                Box::new(map) as Box<dyn Terrain>
+            }),
         }
     }
 
@@ -191,6 +207,35 @@ pub(crate) fn new_link(
         place,
         anchor: anchor.into(),
         chain: Vec::new(),
+    }
+}
+
+/// What a map's lists make of hosts, asked by the store.
+struct MapTerrain {
+    lists: Arc<DomainLists>,
+    normaliser: Arc<Normaliser>,
+}
+
+impl Terrain for MapTerrain {
+    fn origins(&self) -> &[String] {
+        self.lists.origins()
+    }
+
+    fn of_host(&self, host: &str) -> TerrainHost {
+        let host = HostKey::from_stored(host);
+        let found = self.lists.classify(host.name());
+        TerrainHost {
+            domain: domain_of(host.name()).to_owned(),
+            class: found.class,
+            origin: found.origin,
+        }
+    }
+
+    fn identity(&self, address: &str) -> String {
+        match Url::parse(address) {
+            Ok(url) => self.normaliser.identity(&url),
+            Err(_) => address.to_owned(),
+        }
     }
 }
 

@@ -29,6 +29,13 @@ pub(crate) enum Head {
     Empty,
 }
 
+/// What earlier processes used up of a host's budgets in a crawl.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Used {
+    pub pages: u64,
+    pub requests: u64,
+}
+
 #[derive(Debug)]
 pub(crate) struct Lane<T> {
     /// By rank, then by age.
@@ -48,6 +55,8 @@ pub(crate) struct Lane<T> {
     missed: Option<i64>,
     capacity: usize,
     pub(crate) pages: u64,
+    /// Made for pages in this run, those under way included.
+    pub(crate) requests: u64,
     pub(crate) in_flight: u32,
     pub(crate) closed: Option<ReasonCode>,
     /// Counted in its crawl's number of lanes with work.
@@ -56,7 +65,7 @@ pub(crate) struct Lane<T> {
 }
 
 impl<T> Lane<T> {
-    pub(crate) fn new(capacity: usize, pages: u64, more_in_store: bool) -> Self {
+    pub(crate) fn new(capacity: usize, used: Used, more_in_store: bool) -> Self {
         Self {
             waiting: BTreeMap::new(),
             delayed: BTreeMap::new(),
@@ -68,7 +77,8 @@ impl<T> Lane<T> {
             asked: false,
             missed: None,
             capacity,
-            pages,
+            pages: used.pages,
+            requests: used.requests,
             in_flight: 0,
             closed: None,
             counted_busy: false,
@@ -243,7 +253,7 @@ mod tests {
 
     #[test]
     fn urls_leave_by_rank_and_then_by_age() {
-        let mut lane = Lane::new(10, 0, false);
+        let mut lane = Lane::new(10, Used::default(), false);
         for (page, rank) in [(1, 5), (2, 1), (3, 5), (4, 0)] {
             lane.offer(item(page, rank), Moment::START);
         }
@@ -252,7 +262,7 @@ mod tests {
 
     #[test]
     fn a_full_lane_keeps_the_best_and_leaves_the_rest_in_the_store() {
-        let mut lane = Lane::new(2, 0, false);
+        let mut lane = Lane::new(2, Used::default(), false);
         for page in [1, 2, 3] {
             lane.offer(item(page, -page), Moment::START);
         }
@@ -262,7 +272,7 @@ mod tests {
 
     #[test]
     fn a_refill_brings_back_neither_what_is_in_hand_nor_what_was_finished_meanwhile() {
-        let mut lane = Lane::new(8, 0, true);
+        let mut lane = Lane::new(8, Used::default(), true);
         lane.offer(item(1, 0), Moment::START);
         lane.offer(item(2, 0), Moment::START);
         assert!(lane.wants_refill().is_some());
@@ -278,7 +288,7 @@ mod tests {
 
     #[test]
     fn what_did_not_fit_during_a_refill_is_not_forgotten() {
-        let mut lane = Lane::new(1, 0, true);
+        let mut lane = Lane::new(1, Used::default(), true);
         assert!(lane.wants_refill().is_some());
         lane.offer(item(1, 0), Moment::START);
         lane.offer(item(2, 1), Moment::START);
@@ -289,7 +299,7 @@ mod tests {
 
     #[test]
     fn nothing_overtakes_a_better_url_that_waits_in_the_store() {
-        let mut lane = Lane::new(2, 0, false);
+        let mut lane = Lane::new(2, Used::default(), false);
         for (page, rank) in [(1, 1), (2, 1), (3, 1)] {
             lane.offer(item(page, rank), Moment::START);
         }
@@ -306,7 +316,7 @@ mod tests {
 
     #[test]
     fn a_delayed_url_waits_for_its_time() {
-        let mut lane = Lane::new(4, 0, false);
+        let mut lane = Lane::new(4, Used::default(), false);
         let later = Queued {
             not_before: Moment::from_millis(50),
             ..item(1, 0)

@@ -13,6 +13,9 @@ pub struct Lease<T> {
     pub id: LeaseId,
     pub crawl: CrawlId,
     pub host: HostId,
+    /// The host's budget of requests has no room for this one: it must be given back unused. Only
+    /// the next step of a visit that has begun comes out so.
+    pub over_budget: bool,
     pub work: Work<T>,
 }
 

@@ -24,7 +24,7 @@ mod moment;
 pub use backoff::backoff_ms;
 pub use frontier::{Frontier, Offered, RefillWanted};
 pub use host::{HostEntry, HostState};
-pub use lane::Queued;
+pub use lane::{Queued, Used};
 pub use lease::{Health, Lease, LeaseId, Report, Work};
 pub use limits::CrawlLimits;
 pub use moment::Moment;

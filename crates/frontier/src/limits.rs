@@ -12,6 +12,7 @@ pub struct CrawlLimits {
     pub concurrency: u32,
     pub max_pages: Option<u64>,
     pub max_pages_per_host: Option<u64>,
+    pub max_requests_per_host: Option<u64>,
     pub needs_robots: bool,
     pub breaker: BreakerSpec,
     /// URLs of one host held in memory; the rest waits in the store.
@@ -27,6 +28,7 @@ impl CrawlLimits {
             concurrency: politeness.concurrency,
             max_pages: spec.scope.max_pages,
             max_pages_per_host: spec.scope.max_pages_per_host,
+            max_requests_per_host: spec.scope.max_requests_per_host,
             needs_robots: politeness.robots != RobotsPolicy::Ignore,
             breaker: politeness.breaker.clone(),
             lane_capacity: lane_capacity(politeness.per_host),

@@ -25,7 +25,7 @@ pub mod site;
 pub mod traps;
 
 pub use address::{AddressGuard, AddressRefusal};
-pub use classify::{DomainClass, DomainLists};
+pub use classify::{Classified, DomainLists, domain_of};
 pub use normalise::Normaliser;
 pub use pattern::{HostPattern, HostSet, PatternError, UrlPattern};
 pub use robots::{

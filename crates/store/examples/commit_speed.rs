@@ -120,6 +120,7 @@ impl Run {
             order: Order::BreadthFirst,
             max_depth: None,
             admission: Box::new(Everything),
+            terrain: None,
         };
         let spec = CrawlSpec::default();
         let crawl = store

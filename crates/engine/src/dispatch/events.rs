@@ -7,7 +7,7 @@ use trawl_store::{
     StoreError,
     contract::{
         read::{CrawlCounts, PendingUrl},
-        write::{HostUpdate, Settlement, StoredRobots, VisitEnd},
+        write::{HostUpdate, Settlement, StoredRobots, Suspended, VisitEnd},
     },
 };
 use trawl_types::{CrawlId, CrawlUrl, HostId, Outcome, OutcomeKind, Sequence};
@@ -40,6 +40,7 @@ impl Dispatcher {
         };
         match step {
             Step::Settled { task, settlement } => {
+                self.count_request(crawl, host, &report);
                 self.give_back(crawl, lease, host, report);
                 if is_unchanged(&settlement) {
                     self.look_up_links(crawl, task, settlement);
@@ -50,12 +51,30 @@ impl Dispatcher {
             Step::CarryOn { mut task, url } => {
                 url.as_str().clone_into(&mut task.address);
                 self.carry_on(crawl, task, &url);
+                self.count_request(crawl, host, &report);
                 self.give_back(crawl, lease, host, report);
             }
             Step::Robots(end) => {
                 self.give_back(crawl, lease, host, report);
                 self.take_robots(crawl, end);
             }
+        }
+    }
+
+    /// A request that counts towards the host's budget is durable before its page is: after a
+    /// crash it may have been made for nothing, but it was made.
+    fn count_request(&mut self, crawl: CrawlId, host: HostId, report: &Report) {
+        let limited = self.crawls.get(&crawl).is_some_and(|running| {
+            let spec = &running.plan.spec;
+            spec.scope.max_requests_per_host.is_some() || spec.terrain.is_some()
+        });
+        if limited && report.contacted {
+            let update = HostUpdate {
+                host: Some(host),
+                requests: 1,
+                ..HostUpdate::default()
+            };
+            self.commit(crawl, What::Host(Box::new(update)), 64);
         }
     }
 
@@ -74,7 +93,11 @@ impl Dispatcher {
             next_allowed: Some(self.clock.wall_of(state.next_allowed)),
             delay_ms: Some(state.delay_ms),
             failures: Some(state.failures),
-            suspended: given_up.then_some(true),
+            suspended: given_up.then_some(if report.suspend {
+                Suspended::RateLimited
+            } else {
+                Suspended::GivenUp
+            }),
             ..HostUpdate::default()
         };
         self.commit(crawl, What::Host(Box::new(update)), 64);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use trawl_frontier::{HostEntry, Moment};
+use trawl_frontier::{HostEntry, Moment, Used};
 use trawl_rules::{RobotsFromStatus, RobotsRules, RobotsVerdict, robots_for_status};
 use trawl_store::contract::{read::StoredHost, write::StoredRobots};
 use trawl_types::{
@@ -162,8 +162,12 @@ impl Dispatcher {
             let earliest = Moment::START.after(delay + 1);
             entry.next_allowed = entry.next_allowed.max(earliest);
         }
+        let used = Used {
+            pages: host.pages_done,
+            requests: host.requests,
+        };
         self.frontier
-            .add_host(&entry, crawl, host.pages_done, more_in_store, now);
+            .add_host(&entry, crawl, used, more_in_store, now);
         if host.suspended {
             self.frontier
                 .suspend(crawl, host.id, ReasonCode::HostSuspended, now);

@@ -64,6 +64,10 @@ impl Dispatcher {
             Work::Page(item) => item.task,
         };
         match task {
+            Task::Page(task) if lease.over_budget => {
+                let reason = Reason::from(ReasonCode::HostBudget);
+                self.end_without_visit(slot, &task, VisitEnd::Refused(reason));
+            }
             Task::Page(task) => self.send_to_page(&plan, slot, task),
             Task::Robots(task) => self.spawn_robots(&plan, slot, task),
         }

@@ -29,11 +29,13 @@ impl<T> Frontier<T> {
         };
         self.leases.insert(id, record);
         self.count_out(&record);
+        let over_budget = self.is_over_budget(&record);
         self.reschedule(host_id, now);
         Some(Lease {
             id,
             crawl: crawl_id,
             host: host_id,
+            over_budget,
             work,
         })
     }
@@ -58,6 +60,16 @@ impl<T> Frontier<T> {
         host.lane(crawl_id)?.take().map(Work::Page)
     }
 
+    fn is_over_budget(&mut self, record: &LeaseRecord) -> bool {
+        let crawl = self.crawls.get(&record.crawl);
+        let Some(most) = crawl.and_then(|crawl| crawl.limits.max_requests_per_host) else {
+            return false;
+        };
+        let host = self.hosts.get_mut(&record.host);
+        let lane = host.and_then(|host| host.lane(record.crawl));
+        record.page.is_some() && lane.is_some_and(|lane| lane.requests > most)
+    }
+
     fn count_out(&mut self, record: &LeaseRecord) {
         let is_page = record.page.is_some();
         if let Some(host) = self.hosts.get_mut(&record.host) {
@@ -65,6 +77,7 @@ impl<T> Frontier<T> {
             host.unanswered += 1;
             if let Some(lane) = host.lane(record.crawl) {
                 lane.in_flight += u32::from(is_page);
+                lane.requests += u64::from(is_page);
             }
         }
         if let Some(crawl) = self.crawls.get_mut(&record.crawl) {
@@ -117,7 +130,7 @@ impl<T> Frontier<T> {
         let Some(record) = self.leases.remove(&lease) else {
             return false;
         };
-        self.count_in(&record, report.counts_as_page);
+        self.count_in(&record, &report);
         let gave_up = self.learn(&record, &report, now);
         if gave_up || report.suspend {
             self.close_lanes(&record, gave_up);
@@ -126,23 +139,28 @@ impl<T> Frontier<T> {
         gave_up || report.suspend
     }
 
-    fn count_in(&mut self, record: &LeaseRecord, counts_as_page: bool) {
+    fn count_in(&mut self, record: &LeaseRecord, report: &Report) {
+        let counts_as_page = report.counts_as_page;
         let is_page = record.page.is_some();
         if let Some(crawl) = self.crawls.get_mut(&record.crawl) {
             crawl.in_flight -= 1;
             crawl.pages_in_flight -= u64::from(is_page);
             crawl.pages += u64::from(counts_as_page);
         }
-        let most = self
-            .crawls
-            .get(&record.crawl)
-            .and_then(|c| c.limits.max_pages_per_host);
+        let limits = self.crawls.get(&record.crawl).map(|crawl| &crawl.limits);
+        let most_pages = limits.and_then(|limits| limits.max_pages_per_host);
+        let most_requests = limits.and_then(|limits| limits.max_requests_per_host);
         if let Some(host) = self.hosts.get_mut(&record.host) {
             host.in_flight = host.in_flight.saturating_sub(1);
             if let Some(lane) = host.lane(record.crawl) {
                 lane.in_flight = lane.in_flight.saturating_sub(u32::from(is_page));
                 lane.pages += u64::from(counts_as_page);
-                if most.is_some_and(|most| lane.pages >= most) {
+                if is_page && !report.contacted {
+                    lane.requests = lane.requests.saturating_sub(1);
+                }
+                let used_up = most_pages.is_some_and(|most| lane.pages >= most)
+                    || most_requests.is_some_and(|most| lane.requests >= most);
+                if used_up {
                     lane.close(ReasonCode::HostBudget);
                 }
             }

@@ -16,10 +16,10 @@ use trawl_types::{CrawlId, HostId, PageId, ReasonCode, Scheme};
 use crate::{
     CrawlLimits, HostEntry, HostState, LeaseId, Moment, Queued,
     host::{Host, Robots},
-    lane::Lane,
+    lane::{Lane, Used},
     lease::LeaseRecord,
 };
-use schedule::WakeUp;
+use schedule::{WakeUp, has_room};
 
 /// What became of an offered URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,11 +137,11 @@ impl<T> Frontier<T> {
         &mut self,
         entry: &HostEntry,
         crawl: CrawlId,
-        pages_done: u64,
+        used: Used,
         more_in_store: bool,
         now: Moment,
     ) {
-        let Some(capacity) = self.crawls.get(&crawl).map(|c| c.limits.lane_capacity) else {
+        let Some(limits) = self.crawls.get(&crawl).map(|crawl| &crawl.limits) else {
             return;
         };
         let host = self
@@ -149,8 +149,11 @@ impl<T> Frontier<T> {
             .entry(entry.id)
             .or_insert_with(|| Host::new(entry));
         if host.lane(crawl).is_none() {
-            host.lanes
-                .push((crawl, Lane::new(capacity, pages_done, more_in_store)));
+            let mut lane = Lane::new(limits.lane_capacity, used, more_in_store);
+            if !has_room(limits, &lane) {
+                lane.close(ReasonCode::HostBudget);
+            }
+            host.lanes.push((crawl, lane));
         }
         self.keep_distance(entry.id);
         self.reschedule(entry.id, now);

@@ -9,9 +9,9 @@ use trawl_types::{CrawlId, HostId};
 
 use super::{Frontier, RefillWanted};
 use crate::{
-    Moment,
+    CrawlLimits, Moment,
     host::{Host, Robots},
-    lane::Head,
+    lane::{Head, Lane},
 };
 
 /// A host to look at again. The earliest is the greatest, as a heap wants it.
@@ -40,6 +40,13 @@ enum Gate {
     /// Something that is out must come back first.
     Busy,
     Until(Moment),
+}
+
+/// Whether a host's budgets allow another page.
+pub(super) fn has_room<T>(limits: &CrawlLimits, lane: &Lane<T>) -> bool {
+    let pages = lane.pages + u64::from(lane.in_flight);
+    limits.max_pages_per_host.is_none_or(|most| pages < most)
+        && (limits.max_requests_per_host).is_none_or(|most| lane.requests < most)
 }
 
 impl<T> Frontier<T> {
@@ -132,8 +139,8 @@ impl<T> Frontier<T> {
                     if crawl.limits.needs_robots && awaiting {
                         continue;
                     }
-                    let most = crawl.limits.max_pages_per_host.unwrap_or(u64::MAX);
-                    if rank != i64::MIN && lane.pages + u64::from(lane.in_flight) >= most {
+                    let goes_on = rank == i64::MIN;
+                    if !goes_on && !has_room(&crawl.limits, lane) {
                         continue;
                     }
                     rank

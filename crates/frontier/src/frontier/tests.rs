@@ -14,6 +14,7 @@ fn limits() -> CrawlLimits {
         concurrency: 8,
         max_pages: None,
         max_pages_per_host: None,
+        max_requests_per_host: None,
         needs_robots: false,
         breaker: BreakerSpec::default(),
         lane_capacity: 16,
@@ -49,7 +50,7 @@ fn frontier(limits: CrawlLimits, hosts: i64, pages: i64) -> Frontier<&'static st
     let mut frontier = Frontier::default();
     frontier.add_crawl(CRAWL, limits, 0);
     for host in 1..=hosts {
-        frontier.add_host(&entry(host), CRAWL, 0, false, Moment::START);
+        frontier.add_host(&entry(host), CRAWL, Used::default(), false, Moment::START);
         for n in 0..pages {
             frontier.offer(CRAWL, HostId(host), page(host * 100 + n), Moment::START);
         }
@@ -239,6 +240,58 @@ fn the_budget_of_a_host_is_exact_and_others_go_on() {
 }
 
 #[test]
+fn the_requests_of_a_host_are_counted_whatever_comes_of_them() {
+    let limits = CrawlLimits {
+        max_requests_per_host: Some(3),
+        delay_ms: 0,
+        per_host: 1,
+        ..limits()
+    };
+    let mut frontier = frontier(limits, 1, 5);
+    let untouched = frontier.next(at(0)).unwrap();
+    frontier.settle(untouched.id, Report::untouched(), at(0));
+    for _ in 0..2 {
+        let lease = frontier.next(at(0)).unwrap();
+        frontier.settle(lease.id, failing(), at(0));
+    }
+    let last = frontier.next(at(0)).unwrap();
+    assert!(!last.over_budget);
+    // The visit wants a further request, for which there is no room.
+    frontier.carry_on(CRAWL, HostId(1), page(page_of(&last)), at(0));
+    frontier.settle(last.id, Report::well(false), at(0));
+    let further = frontier.next(at(0)).unwrap();
+    assert!(further.over_budget);
+    frontier.settle(further.id, Report::untouched(), at(0));
+    assert!(frontier.next(at(HOUR)).is_none());
+    assert!(frontier.is_closed(CRAWL, HostId(1)));
+}
+
+#[test]
+fn a_budget_that_an_earlier_process_used_up_stays_used_up() {
+    for used in [
+        Used {
+            pages: 2,
+            requests: 2,
+        },
+        Used {
+            pages: 0,
+            requests: 9,
+        },
+    ] {
+        let limits = CrawlLimits {
+            max_pages_per_host: Some(2),
+            max_requests_per_host: Some(9),
+            ..limits()
+        };
+        let mut frontier: Frontier<&str> = Frontier::default();
+        frontier.add_crawl(CRAWL, limits, 0);
+        frontier.add_host(&entry(1), CRAWL, used, true, at(0));
+        assert!(frontier.next(at(HOUR)).is_none());
+        assert!(frontier.is_idle(CRAWL), "nothing is waited for");
+    }
+}
+
+#[test]
 fn a_failing_host_is_left_alone_and_then_probed_one_by_one() {
     let limits = CrawlLimits {
         delay_ms: 0,
@@ -265,7 +318,7 @@ fn crawls_take_turns_and_share_the_clock_of_a_host() {
     let other = CrawlId(2);
     frontier.add_crawl(other, limits(), 0);
     for host in [1, 2] {
-        frontier.add_host(&entry(host), other, 0, false, at(0));
+        frontier.add_host(&entry(host), other, Used::default(), false, at(0));
         frontier.offer(other, HostId(host), page(900 + host), at(0));
     }
     let first = frontier.next(at(0)).unwrap();
@@ -292,7 +345,7 @@ fn a_crawl_is_idle_only_when_its_pages_are_committed() {
 fn a_lane_with_more_in_the_store_asks_for_it() {
     let mut frontier: Frontier<&str> = Frontier::default();
     frontier.add_crawl(CRAWL, limits(), 0);
-    frontier.add_host(&entry(1), CRAWL, 0, true, at(0));
+    frontier.add_host(&entry(1), CRAWL, Used::default(), true, at(0));
     let wanted = frontier.next_refill().unwrap();
     assert_eq!((wanted.host, wanted.limit), (HostId(1), 16));
     assert!(!frontier.is_idle(CRAWL));

@@ -122,7 +122,7 @@ impl IdentityRules {
 
 /// Repeated, because `www.www.example.org` must not become a name that changes again. `www.com`
 /// stays: what remains must be a name with a dot.
-fn without_www(mut host: &str) -> &str {
+pub(crate) fn without_www(mut host: &str) -> &str {
     while let Some(rest) = host.strip_prefix("www.") {
         if !rest.contains('.') || rest.starts_with('.') {
             break;

@@ -9,6 +9,7 @@ use trawl_types::{CrawlUrl, KeySecret, Reason, ReasonCode, Scheme, spec::Normali
 use url::{Position, Url};
 
 use identity::IdentityRules;
+pub(crate) use identity::without_www;
 
 /// Most of a bad URL that is repeated in a reason: crawled text is not trusted to be short.
 const QUOTED: usize = 120;

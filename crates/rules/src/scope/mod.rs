@@ -10,7 +10,10 @@ use trawl_types::{
     spec::{SpecError, TrapSpec},
 };
 
-use crate::pattern::{PatternError, UrlPattern};
+use crate::{
+    classify::DomainLists,
+    pattern::{PatternError, UrlPattern},
+};
 use calendar::Calendar;
 use hosts::HostRule;
 
@@ -18,6 +21,8 @@ use hosts::HostRule;
 #[derive(Debug, Clone)]
 pub struct Scope {
     hosts: HostRule,
+    /// Of a terrain map.
+    lists: Option<DomainLists>,
     include: Vec<UrlPattern>,
     exclude: Vec<UrlPattern>,
     max_url_length: usize,
@@ -43,6 +48,11 @@ impl Scope {
         } = scope.traps;
         Ok(Self {
             hosts: HostRule::compile(&scope.hosts, seeds)?,
+            lists: spec
+                .terrain
+                .as_ref()
+                .map(DomainLists::compile)
+                .transpose()?,
             include: patterns("scope.include", &scope.include)?,
             exclude: patterns("scope.exclude", &scope.exclude)?,
             max_url_length: scope.max_url_length as usize,
@@ -62,6 +72,7 @@ impl Scope {
         if !self.hosts.allows(url.host()) {
             return Err(Reason::new(ReasonCode::OtherHost, url.host().as_str()));
         }
+        self.check_lists(url)?;
         self.check_excluded(url)?;
         self.check_included(url)?;
         self.check_shape(url)
@@ -71,7 +82,15 @@ impl Scope {
     /// endless spaces are about links: what was typed was meant. Excludes were typed as well.
     pub fn check_seed(&self, url: &CrawlUrl) -> Result<(), Reason> {
         self.check_length(url)?;
+        self.check_lists(url)?;
         self.check_excluded(url)
+    }
+
+    fn check_lists(&self, url: &CrawlUrl) -> Result<(), Reason> {
+        match &self.lists {
+            Some(lists) => lists.check(url.host().name()),
+            None => Ok(()),
+        }
     }
 
     fn check_length(&self, url: &CrawlUrl) -> Result<(), Reason> {

@@ -8,7 +8,7 @@ use super::web::{Asked, Crawl, HOST, breadth, fetched, judged, link, names, refu
 use crate::contract::{
     Store,
     target::LinkTarget,
-    write::{HostUpdate, Settlement, StoredRobots, VisitEnd, WriteRules},
+    write::{HostUpdate, Settlement, StoredRobots, Suspended, VisitEnd, WriteRules},
 };
 
 pub async fn seeds_are_pending_at_depth_zero(store: &dyn Store) {
@@ -114,6 +114,7 @@ pub async fn only_new_urls_are_asked_of_the_admission(store: &dyn Store) {
         order: Order::BreadthFirst,
         max_depth: None,
         admission,
+        terrain: None,
     };
     let crawl = Crawl::begin(store, &["a"], limited).await;
     let mut links = crawl.links(&["b", "trap", "a"]);
@@ -167,7 +168,8 @@ pub async fn what_politeness_must_remember_is_kept(store: &dyn Store) {
         next_allowed: Some(UnixMillis(9)),
         delay_ms: Some(250),
         failures: Some(2),
-        suspended: Some(true),
+        suspended: Some(Suspended::GivenUp),
+        requests: 3,
     };
     crawl.update_host(update).await;
     let again = HostUpdate {
@@ -180,7 +182,7 @@ pub async fn what_politeness_must_remember_is_kept(store: &dyn Store) {
     let hosts = store.pending_hosts(crawl.id, HostId(0), 1).await.unwrap();
     let kept = &hosts[0];
     assert_eq!((kept.next_allowed, kept.delay_ms), (UnixMillis(9), 250));
-    assert_eq!((kept.failures, kept.suspended), (0, true));
+    assert_eq!((kept.failures, kept.suspended, kept.requests), (0, true, 3));
     assert_eq!(
         kept.robots,
         [robots(Scheme::Http, 0), robots(Scheme::Https, 200)]

@@ -6,7 +6,7 @@ use super::web::{Crawl, NOW, breadth, fetched, visit};
 use crate::{
     contract::{
         Store,
-        write::{HostUpdate, Settlement, Visit, VisitEnd},
+        write::{HostUpdate, Settlement, Suspended, Visit, VisitEnd},
     },
     segment::encode,
 };
@@ -119,7 +119,7 @@ pub async fn suspension_and_budgets_belong_to_one_crawl(store: &dyn Store) {
     first.read("a", &[]).await;
     let suspend = HostUpdate {
         host: Some(first.host().await),
-        suspended: Some(true),
+        suspended: Some(Suspended::GivenUp),
         ..HostUpdate::default()
     };
     first.update_host(suspend).await;

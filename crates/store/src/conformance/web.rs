@@ -45,6 +45,7 @@ pub fn rules(order: Order, max_depth: Option<u32>) -> WriteRules {
         order,
         max_depth,
         admission: Box::new(Asked::default()),
+        terrain: None,
     }
 }
 

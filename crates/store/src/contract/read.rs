@@ -40,6 +40,8 @@ pub struct StoredHost {
     pub robots: Vec<StoredRobots>,
     /// Pages of this crawl that were fetched from it, for per-host budgets.
     pub pages_done: u64,
+    /// Requests of this crawl to it, as far as they are counted.
+    pub requests: u64,
 }
 
 /// One crawl as listed by `trawl status`.

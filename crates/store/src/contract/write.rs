@@ -2,7 +2,7 @@
 
 use trawl_types::{
     CrawlId, HostId, LinkKind, LinkRel, Outcome, PageId, Place, Reason, Scheme, Sequence,
-    UnixMillis, spec::Order,
+    UnixMillis, spec::Order, terrain::DomainClass,
 };
 
 use super::read::{CrawlCounts, PendingUrl, StoredHost};
@@ -14,11 +14,33 @@ pub trait Admission: Send {
     fn admit(&mut self, address: &str) -> Result<(), Reason>;
 }
 
+/// What a map's configuration makes of hosts and URLs; asked inside the commit.
+pub trait Terrain: Send {
+    /// The quality domains, by their numbers as origins.
+    fn origins(&self) -> &[String];
+    /// What a host (as `HostKey::as_str` gives it) is to the map.
+    fn of_host(&self, host: &str) -> TerrainHost;
+    /// The normalised form of an address.
+    fn identity(&self, address: &str) -> String;
+}
+
+/// A host in the eyes of a map.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TerrainHost {
+    /// Without `www.` and port.
+    pub domain: String,
+    pub class: DomainClass,
+    /// Which quality domain it belongs to.
+    pub origin: Option<u16>,
+}
+
 /// What a commit must know of a crawl's rules.
 pub struct WriteRules {
     pub order: Order,
     pub max_depth: Option<u32>,
     pub admission: Box<dyn Admission>,
+    /// The crawl is a terrain map.
+    pub terrain: Option<Box<dyn Terrain>>,
 }
 
 impl std::fmt::Debug for WriteRules {
@@ -137,6 +159,16 @@ pub struct StoredRobots {
     pub fetched_at: UnixMillis,
 }
 
+/// Why a host is asked nothing more in a run. Numbers are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Suspended {
+    /// It said that there were too many requests.
+    RateLimited = 1,
+    /// It failed too often.
+    GivenUp = 2,
+}
+
 /// What changed for a host. Wall-clock times, so that they hold across restarts.
 #[derive(Debug, Clone, Default)]
 pub struct HostUpdate {
@@ -149,7 +181,9 @@ pub struct HostUpdate {
     /// Failures in a row.
     pub failures: Option<u32>,
     /// Given up for the run.
-    pub suspended: Option<bool>,
+    pub suspended: Option<Suspended>,
+    /// Requests made of it in this crawl since the last update, robots.txt not counted.
+    pub requests: u32,
 }
 
 #[derive(Debug)]

@@ -3,7 +3,9 @@
 
 use rusqlite::{Connection, params};
 use rustc_hash::FxHashMap;
-use trawl_types::{CrawlId, HostId, PageId, PageState, Reason, Sequence, UnixMillis};
+use trawl_types::{
+    CrawlId, HostId, PageId, PageState, Reason, Sequence, UnixMillis, terrain::TerrainState,
+};
 
 use super::{
     cache::Memory,
@@ -14,6 +16,7 @@ use super::{
     results::{self, Finished},
     row::Row,
     statements::Statements,
+    terrain::TerrainMemory,
 };
 use crate::{
     contract::write::{
@@ -32,6 +35,8 @@ pub(crate) struct OpenCrawl {
     /// No page of this crawl can have a list of links before it is done: there is no other crawl,
     /// and no visit that was to be repeated has left links.
     pub(crate) first_lists: bool,
+    /// What is known of a map's hosts.
+    pub(crate) terrain: TerrainMemory,
 }
 
 /// A commit under way.
@@ -136,7 +141,11 @@ impl<'c> Commit<'c> {
             return Ok(());
         };
         match &settlement.end {
-            VisitEnd::Final(visit) => self.end_visit(page, row.host, visit)?,
+            VisitEnd::Final(visit) => {
+                let end = (PageState::Done, None, Some(visit.outcome.kind));
+                self.watch_transition(page, TerrainState::Fetching, end);
+                self.end_visit(page, row.host, visit)?;
+            }
             VisitEnd::Retry {
                 attempts,
                 not_before,
@@ -152,7 +161,11 @@ impl<'c> Commit<'c> {
                     outcome.kind as u8
                 ])?;
             }
-            VisitEnd::Refused(reason) => self.refuse_pending(page, reason)?,
+            VisitEnd::Refused(reason) => {
+                let end = (PageState::Refused, Some(reason.code), None);
+                self.watch_transition(page, TerrainState::Queued, end);
+                self.refuse_pending(page, reason)?;
+            }
         }
         if !matches!(settlement.end, VisitEnd::Final(_)) && !settlement.links.is_empty() {
             self.open.first_lists = false;
@@ -228,7 +241,14 @@ impl<'c> Commit<'c> {
             conn.prepare_cached(
                 "UPDATE crawl_hosts SET suspended = ?3 WHERE crawl = ?1 AND host = ?2",
             )?
-            .execute(params![self.crawl.0, host.0, suspended])?;
+            .execute(params![self.crawl.0, host.0, suspended as u8])?;
+        }
+        if update.requests > 0 {
+            conn.prepare_cached(
+                "INSERT INTO crawl_hosts (crawl, host, requests) VALUES (?1, ?2, ?3)
+                 ON CONFLICT DO UPDATE SET requests = requests + excluded.requests",
+            )?
+            .execute(params![self.crawl.0, host.0, update.requests])?;
         }
         if let Some(robots) = &update.robots {
             conn.prepare_cached(

@@ -9,6 +9,7 @@ use super::{
     fault::Fault,
     links::Found,
     reader,
+    terrain::TerrainMemory,
     writer::{NewCrawl, Writer},
 };
 use crate::contract::{
@@ -27,12 +28,14 @@ impl Writer {
             counters: Counters::default(),
             has_elders: reader::has_elders(&self.conn, crawl)?,
             first_lists: crawl == CrawlId(1),
+            terrain: TerrainMemory::default(),
         };
         for other in self.open.values_mut() {
             other.first_lists = false;
         }
         self.open.insert(crawl, open);
         let (name, seeds, now) = (new.name, new.seeds, new.now);
+        let config_hash = new.spec.terrain.map(|terrain| terrain.config_hash);
         let done = self.transaction(crawl, now, |commit| {
             let row = "INSERT INTO crawls (id, name, spec, state, started_at)
                        VALUES (?1, ?2, ?3, ?4, ?5)";
@@ -41,6 +44,9 @@ impl Writer {
                 .sql
                 .conn
                 .execute(row, params![crawl.0, name, spec, state, now.0])?;
+            if let Some(hash) = config_hash {
+                commit.begin_map(&hash)?;
+            }
             commit.plant(seeds)
         });
         if let Err(fault) = done {
@@ -61,6 +67,7 @@ impl Writer {
             counters: Counters::load(&self.conn, crawl)?,
             has_elders: reader::has_elders(&self.conn, crawl)?,
             first_lists: false,
+            terrain: TerrainMemory::default(),
         };
         self.open.insert(crawl, open);
         Ok(())

@@ -5,7 +5,9 @@
 use std::{cmp::Reverse, collections::BinaryHeap};
 
 use rusqlite::params;
-use trawl_types::{HostId, LinkKind, PageId, PageState, ReasonCode, UnixMillis};
+use trawl_types::{
+    HostId, LinkKind, PageId, PageState, ReasonCode, UnixMillis, terrain::TerrainState,
+};
 
 use super::{
     commit::Commit,
@@ -85,6 +87,8 @@ impl Commit<'_> {
         score: u8,
         old: ReasonCode,
     ) -> Result<(), Fault> {
+        let before = TerrainState::of(PageState::Refused, Some(old), None);
+        self.watch_transition(page, before, (PageState::Pending, None, None));
         let rank = self.rank(depth, score);
         self.sql
             .conn

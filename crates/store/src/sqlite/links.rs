@@ -31,14 +31,16 @@ impl Commit<'_> {
         for (link, known) in links.iter_mut().zip(remembered) {
             let found = Found {
                 parent: Some(source.page),
-                depth: source.depth.saturating_add(link.depth_step()),
+                depth: self.depth_by(source.depth, link),
             };
             let page = match known {
                 Some(known) => self.take_known(known, found, link)?,
                 None => self.take_url(found, link)?,
             };
             self.text.push(page, link);
+            self.map_link(source.page, page, link)?;
         }
+        self.end_of_links();
         let first = self.open.first_lists;
         let edges = &mut self.sql.edges;
         let counts = edges.write(self.crawl, source.page, &mut self.text, first)?;
@@ -192,6 +194,7 @@ impl Commit<'_> {
         ])?;
         self.open.counters.discovered += 1;
         self.report.discovered += 1;
+        self.map_page(page, host, link)?;
         if let Some(code) = row.reason {
             self.open.counters.refuse(code);
             return Ok(row);

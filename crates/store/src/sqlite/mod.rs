@@ -12,6 +12,7 @@
 //! * [`links`]: links into pages and rows of the crawl
 //! * [`edges`], [`link_text`]: the links of a page as one row, and the text in it
 //! * [`depth`]: shortest distances, kept true
+//! * [`terrain`]: what a map records besides: classes, depths by origin, edges
 //! * [`results`]: the result log
 //! * [`cache`], [`counters`], [`row`], [`statements`]: what the writer keeps at hand
 //! * [`reader`], [`explain`], [`pool`]: questions and the connections they are asked on
@@ -37,6 +38,7 @@ mod results;
 mod row;
 mod schema;
 mod statements;
+mod terrain;
 mod writer;
 
 pub(crate) use lock::beside;

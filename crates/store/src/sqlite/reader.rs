@@ -60,7 +60,7 @@ fn crawl_row(row: &Row<'_>) -> Result<CrawlRow, Fault> {
 }
 
 const HOST: &str = "SELECT h.id, h.name, h.next_allowed, h.delay_ms, h.failures,
-    coalesce(c.suspended, 0), coalesce(c.pages_done, 0) FROM hosts h
+    coalesce(c.suspended, 0), coalesce(c.pages_done, 0), coalesce(c.requests, 0) FROM hosts h
     LEFT JOIN crawl_hosts c ON c.host = h.id AND c.crawl = ?1 ";
 
 pub(crate) fn host(
@@ -94,7 +94,8 @@ pub(crate) fn pending_hosts(
     limit: u32,
 ) -> Result<Vec<StoredHost>, Fault> {
     let mut statement = conn.prepare_cached(
-        "SELECT h.id, h.name, h.next_allowed, h.delay_ms, h.failures, c.suspended, c.pages_done
+        "SELECT h.id, h.name, h.next_allowed, h.delay_ms, h.failures, c.suspended, c.pages_done,
+         c.requests
          FROM crawl_hosts c JOIN hosts h ON h.id = c.host
          WHERE c.crawl = ?1 AND c.host > ?2 AND EXISTS (
            SELECT 1 FROM crawl_pages p WHERE p.crawl = ?1 AND p.host = c.host AND p.state = 0)
@@ -116,6 +117,7 @@ fn host_row(row: &Row<'_>) -> rusqlite::Result<StoredHost> {
         suspended: row.get(5)?,
         robots: Vec::new(),
         pages_done: row.get::<_, i64>(6)? as u64,
+        requests: row.get::<_, i64>(7)? as u64,
     })
 }
 

@@ -151,6 +151,7 @@ impl Writer {
         if done.is_err() {
             open.counters = counters;
             self.memory.clear();
+            open.terrain.clear();
             roll_back(&self.conn);
             if let Err(error) = self.bodies.rewind(end) {
                 tracing::warn!(%error, "bodies of a failed commit could not be cut off");
