@@ -47,7 +47,6 @@ CREATE TABLE map_depths (
 
 -- Edges of maps with their newest evidence, one row each, to be found from both ends.
 CREATE TABLE map_links (
-  id          INTEGER PRIMARY KEY,
   src         INTEGER NOT NULL,
   dst         INTEGER NOT NULL,
   kind        INTEGER NOT NULL,           -- as in `edges`
@@ -57,8 +56,8 @@ CREATE TABLE map_links (
   anchor      TEXT NOT NULL,
   first_crawl INTEGER NOT NULL,
   last_crawl  INTEGER NOT NULL,
-  UNIQUE (src, dst)
-) STRICT;
+  PRIMARY KEY (src, dst)
+) STRICT, WITHOUT ROWID;
 CREATE INDEX map_links_dst ON map_links (dst);
 
 CREATE VIEW runs AS
@@ -70,7 +69,7 @@ SELECT id,
     ELSE 'interrupted' END AS status
 FROM crawls WHERE config_hash IS NOT NULL;
 
--- A page of any run as that run left it.
+-- A page of any run as that run left it: what `pages` and the summaries are made of.
 CREATE VIEW run_pages AS
 SELECT c.crawl AS run_id, c.page AS page_id, m.domain, m.class, c.depth, c.rank,
   CASE c.state
@@ -124,8 +123,12 @@ JOIN map_depths d ON d.crawl = p.last_crawl AND d.page = p.page
 JOIN map_origins o ON o.crawl = d.crawl AND o.origin = d.origin;
 
 CREATE VIEW links AS
-SELECT id, src AS from_page_id, dst AS to_page_id, first_crawl AS discovered_run,
-  last_crawl AS last_run, anchor, place, position, kind,
+SELECT src << 32 | dst AS id, src AS from_page_id, dst AS to_page_id, first_crawl AS discovered_run,
+  last_crawl AS last_run, anchor, position,
+  CASE place WHEN 1 THEN 'nav' WHEN 2 THEN 'header' WHEN 3 THEN 'main' WHEN 4 THEN 'footer'
+    WHEN 5 THEN 'aside' ELSE 'body' END AS place,
+  CASE kind WHEN 1 THEN 'canonical' WHEN 2 THEN 'redirect' WHEN 3 THEN 'meta_refresh'
+    WHEN 4 THEN 'sitemap' WHEN 5 THEN 'area' WHEN 6 THEN 'frame' ELSE 'anchor' END AS kind,
   trim(iif(rel & 1, 'nofollow ', '') || iif(rel & 2, 'ugc ', '') || iif(rel & 4, 'sponsored', ''))
     AS rel
 FROM map_links;
@@ -140,7 +143,7 @@ JOIN map_hosts m ON m.crawl = c.crawl AND m.host = c.host
 WHERE m.class = 1;
 
 CREATE VIEW blacklisted_referrers AS
-SELECT l.id, l.dst AS blacklisted_url_id, l.src AS referrer_page_id,
+SELECT l.src << 32 | l.dst AS id, l.dst AS blacklisted_url_id, l.src AS referrer_page_id,
   l.first_crawl AS discovered_run
 FROM map_pages p
 JOIN crawl_pages c ON c.crawl = p.last_crawl AND c.page = p.page
@@ -157,7 +160,7 @@ JOIN map_hosts m ON m.crawl = c.crawl AND m.host = c.host
 WHERE m.class = 2;
 
 CREATE VIEW stubbed_referrers AS
-SELECT l.id, l.dst AS stubbed_url_id, l.src AS referrer_page_id, l.first_crawl AS discovered_run
+SELECT l.src << 32 | l.dst AS id, l.dst AS stubbed_url_id, l.src AS referrer_page_id, l.first_crawl AS discovered_run
 FROM map_pages p
 JOIN crawl_pages c ON c.crawl = p.last_crawl AND c.page = p.page
 JOIN map_hosts m ON m.crawl = c.crawl AND m.host = c.host AND m.class = 2

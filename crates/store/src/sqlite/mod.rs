@@ -16,6 +16,7 @@
 //! * [`results`]: the result log
 //! * [`cache`], [`counters`], [`row`], [`statements`]: what the writer keeps at hand
 //! * [`reader`], [`explain`], [`pool`]: questions and the connections they are asked on
+//! * [`terrain_rows`]: the rows of a map, one at a time
 //! * [`checkpoint`]: the log written back, out of everyone's way
 //! * [`fault`]: what went wrong, in the words of the contract
 
@@ -39,10 +40,12 @@ mod row;
 mod schema;
 mod statements;
 mod terrain;
+mod terrain_rows;
 mod writer;
 
 pub(crate) use lock::beside;
 pub use open::OpenOptions;
+pub use terrain_rows::TerrainRows;
 
 use std::{path::PathBuf, sync::Mutex, thread::JoinHandle, time::Duration};
 
