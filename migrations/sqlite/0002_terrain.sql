@@ -6,6 +6,9 @@ ALTER TABLE pages RENAME TO urls;
 -- Requests made of a host in a crawl, robots.txt not counted.
 ALTER TABLE crawl_hosts ADD COLUMN requests INTEGER NOT NULL DEFAULT 0;
 
+-- Visits of its pages that ended badly.
+ALTER TABLE crawl_hosts ADD COLUMN errors INTEGER NOT NULL DEFAULT 0;
+
 -- SHA-256 of the configuration of a map, hex; nothing for other crawls.
 ALTER TABLE crawls ADD COLUMN config_hash TEXT;
 

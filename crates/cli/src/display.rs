@@ -119,20 +119,20 @@ fn span(time: Duration) -> String {
 }
 
 /// Pages per second, smoothed over the last few seconds.
-struct Rate {
+pub(crate) struct Rate {
     last: (Instant, u64),
     smooth: f64,
 }
 
 impl Rate {
-    fn start(pages: u64) -> Self {
+    pub(crate) fn start(pages: u64) -> Self {
         Self {
             last: (Instant::now(), pages),
             smooth: 0.0,
         }
     }
 
-    fn measure(&mut self, pages: u64) -> f64 {
+    pub(crate) fn measure(&mut self, pages: u64) -> f64 {
         let now = Instant::now();
         let seconds = now.duration_since(self.last.0).as_secs_f64();
         if seconds > 0.0 {

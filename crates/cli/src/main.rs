@@ -50,6 +50,7 @@ fn main() -> ExitCode {
 async fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     match cli.command {
         Command::Crawl(args) => Box::pin(commands::crawl::run(*args)).await,
+        Command::Map(args) => Box::pin(commands::map::run(*args, cli.verbose)).await,
         Command::Resume(args) => Box::pin(commands::resume::run(args)).await,
         Command::Status(args) => commands::status::run(&args).await,
         Command::Explain(args) => commands::explain::run(&args).await,

@@ -155,7 +155,7 @@ pub(crate) fn fetch_of(args: &RequestArgs) -> anyhow::Result<FetchSpec> {
         extra_roots: args
             .ca_cert
             .iter()
-            .map(|path| pem_of(path))
+            .map(|path| pem_of("--ca-cert", path))
             .collect::<Result<_, _>>()?,
         allow_networks: args.allow_network.clone(),
         allow_ports: args.allow_port.clone(),
@@ -173,12 +173,8 @@ fn header_of(text: &str) -> anyhow::Result<(String, String)> {
     }
 }
 
-fn pem_of(path: &Path) -> anyhow::Result<String> {
+pub(crate) fn pem_of(field: &str, path: &Path) -> anyhow::Result<String> {
     std::fs::read_to_string(path).map_err(|error| {
-        BadInput(format!(
-            "--ca-cert: cannot read {}: {error}",
-            path.display()
-        ))
-        .into()
+        BadInput(format!("{field}: cannot read {}: {error}", path.display())).into()
     })
 }

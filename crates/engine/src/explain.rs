@@ -22,7 +22,7 @@ pub struct Explanation {
     pub robots: RobotsSays,
     /// The host was given up in this crawl: it failed too often, or asked to be left alone.
     pub host_given_up: bool,
-    /// The host's page budget is used up.
+    /// The host's budget of pages or requests is used up.
     pub host_budget_used: bool,
 }
 
@@ -66,8 +66,11 @@ pub async fn explain(
         }
     };
     let host = store.host_by_name(crawl, url.host().as_str()).await?;
-    let most = plan.spec.scope.max_pages_per_host;
-    let used = |host: &StoredHost| most.is_some_and(|most| host.pages_done >= most);
+    let scope = &plan.spec.scope;
+    let used = |host: &StoredHost| {
+        (scope.max_pages_per_host).is_some_and(|most| host.pages_done >= most)
+            || (scope.max_requests_per_host).is_some_and(|most| host.requests >= most)
+    };
     Ok(Explanation {
         address: Some(url.as_str().to_owned()),
         identity: Some(plan.normaliser().identity(url.address())),

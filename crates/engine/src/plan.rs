@@ -98,6 +98,14 @@ impl CrawlPlan {
             .map(|(t, r)| (t.as_str(), r))
     }
 
+    /// What would become of a URL that a person gives: its address, and what the rules say of it
+    /// apart from depth, budgets and robots.txt.
+    pub fn foresee(&self, text: &str) -> Result<(CrawlUrl, Result<(), Reason>), Reason> {
+        let url = self.normaliser.seed(text)?;
+        let verdict = self.judge(&url, LinkRel::default());
+        Ok((url, verdict))
+    }
+
     /// Everything but depth, stateful traps and robots.txt.
     pub(crate) fn judge(&self, url: &CrawlUrl, rel: LinkRel) -> Result<(), Reason> {
         self.guard.check_url(url.address())?;

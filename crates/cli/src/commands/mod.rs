@@ -5,6 +5,7 @@ pub(crate) mod demo;
 pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod extract;
+pub(crate) mod map;
 pub(crate) mod resume;
 mod session;
 pub(crate) mod status;

@@ -27,7 +27,8 @@ pub(crate) async fn run(
     let line = ProgressLine::start(&handle, quiet);
     let following = follower
         .map(|follower| tokio::spawn(follower.follow(Arc::clone(&store), handle.progress.clone())));
-    let (end, written) = wait(&mut handle, following, database, quiet).await?;
+    let go_on = format!("trawl resume --database {}", database.display());
+    let (end, written) = wait(&mut handle, following, &go_on, quiet).await?;
     line.finish();
     let counts = store.counts(end.crawl).await?;
     store.close().await?;
@@ -42,14 +43,14 @@ pub(crate) async fn run(
     })
 }
 
-type Following = Option<JoinHandle<anyhow::Result<()>>>;
+pub(super) type Following = Option<JoinHandle<anyhow::Result<()>>>;
 
 /// Waits for the end of the crawl and of its output. The first signal asks for a clean stop, the
 /// second leaves at once; output that can no longer be written stops the crawl as well.
-async fn wait(
+pub(super) async fn wait(
     handle: &mut CrawlHandle,
     mut following: Following,
-    database: &Path,
+    go_on: &str,
     quiet: bool,
 ) -> anyhow::Result<(CrawlEnd, anyhow::Result<()>)> {
     let mut interrupts = signal(SignalKind::interrupt())?;
@@ -77,10 +78,9 @@ async fn wait(
         asked = true;
         handle.pause();
         if !quiet {
-            let database = database.display();
             eprintln!(
                 "\ntrawl: stopping; answers under way are awaited (again to leave at once). \
-                 Go on with: trawl resume --database {database}"
+                 Go on with: {go_on}"
             );
         }
     };

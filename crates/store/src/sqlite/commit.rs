@@ -55,7 +55,8 @@ pub(crate) struct Commit<'c> {
     pub(super) moved: FxHashMap<PageId, (u32, i64)>,
     /// The links of the page at hand.
     pub(super) text: LinkText,
-    pages_done: FxHashMap<HostId, i64>,
+    /// Pages and errors of this commit.
+    ends: FxHashMap<HostId, (i64, i64)>,
 }
 
 /// The page whose links are being taken.
@@ -85,7 +86,7 @@ impl<'c> Commit<'c> {
             new_hosts: Vec::new(),
             moved: FxHashMap::default(),
             text: LinkText::default(),
-            pages_done: FxHashMap::default(),
+            ends: FxHashMap::default(),
         })
     }
 
@@ -108,12 +109,12 @@ impl<'c> Commit<'c> {
     /// Counters, and what the report says of hosts and moved pages.
     pub(super) fn finish(mut self, before: &Counters) -> Result<CommitReport, Fault> {
         let conn = self.sql.conn;
-        for (host, pages) in &self.pages_done {
+        for (host, (pages, errors)) in &self.ends {
             conn.prepare_cached(
-                "UPDATE crawl_hosts SET pages_done = pages_done + ?3
+                "UPDATE crawl_hosts SET pages_done = pages_done + ?3, errors = errors + ?4
                  WHERE crawl = ?1 AND host = ?2",
             )?
-            .execute([self.crawl.0, host.0, *pages])?;
+            .execute([self.crawl.0, host.0, *pages, *errors])?;
         }
         self.open.counters.save(before, conn, self.crawl)?;
         for url in &mut self.report.admitted {
@@ -198,9 +199,9 @@ impl<'c> Commit<'c> {
             visit.outcome.kind as u8,
             seq
         ])?;
-        if visit.outcome.kind.is_page() {
-            *self.pages_done.entry(host).or_default() += 1;
-        }
+        let (pages, errors) = self.ends.entry(host).or_default();
+        *pages += i64::from(visit.outcome.kind.is_page());
+        *errors += i64::from(visit.outcome.kind.is_error());
         Ok(())
     }
 

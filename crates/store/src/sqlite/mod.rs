@@ -45,7 +45,7 @@ mod writer;
 
 pub(crate) use lock::beside;
 pub use open::OpenOptions;
-pub use terrain_rows::TerrainRows;
+pub use terrain_rows::{BusyDomain, TerrainRows};
 
 use std::{path::PathBuf, sync::Mutex, thread::JoinHandle, time::Duration};
 

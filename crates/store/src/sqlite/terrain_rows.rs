@@ -18,6 +18,19 @@ use crate::contract::StoreError;
 /// Takes one row and says whether to go on.
 type Each<'a, T> = &'a mut dyn FnMut(T) -> ControlFlow<()>;
 
+/// A domain while a run goes on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BusyDomain {
+    pub name: String,
+    pub class: DomainClass,
+    pub pages: u64,
+    pub errors: u64,
+    pub requests: u64,
+    pub suspended: bool,
+    pub waiting: u64,
+    pub delay_ms: u64,
+}
+
 /// The maps of one file. All that is read through one of these belongs together.
 #[derive(Debug)]
 pub struct TerrainRows {
@@ -142,6 +155,35 @@ impl TerrainRows {
                    ORDER BY page, origin";
         let depth = |row: &Row<'_>| Ok((PageId(row.get(0)?), row.get(1)?, row.get(2)?));
         self.each(sql, run, depth, each)
+    }
+
+    /// The domains that are asked most, for those who watch a run.
+    pub fn busiest(&self, run: CrawlId, most: u32) -> Result<Vec<BusyDomain>, StoreError> {
+        self.ask(|conn| {
+            let mut statement = conn.prepare(
+                "SELECT m.domain, m.class, c.pages_done, c.errors, c.requests, c.suspended,
+                   (SELECT count(*) FROM crawl_pages p INDEXED BY crawl_pages_pending
+                    WHERE p.crawl = c.crawl AND p.host = c.host AND p.state = 0), h.delay_ms
+                 FROM crawl_hosts c
+                 JOIN map_hosts m ON m.crawl = c.crawl AND m.host = c.host
+                 JOIN hosts h ON h.id = c.host
+                 WHERE c.crawl = ?1 ORDER BY c.requests DESC, c.host LIMIT ?2",
+            )?;
+            let rows = statement.query_map([run.0, i64::from(most)], |row| {
+                let count = |at| row.get::<_, i64>(at).map(|count| count as u64);
+                Ok(BusyDomain {
+                    name: row.get(0)?,
+                    class: DomainClass::from_stored(row.get(1)?),
+                    pages: count(2)?,
+                    errors: count(3)?,
+                    requests: count(4)?,
+                    suspended: row.get(5)?,
+                    waiting: count(6)?,
+                    delay_ms: count(7)?,
+                })
+            })?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
     }
 
     fn is_newest(&self, run: CrawlId) -> Result<bool, StoreError> {

@@ -1,10 +1,13 @@
 //! What may be typed. Meaning is given to it in `spec` and in the commands.
 
+mod map;
+
 use std::{path::PathBuf, time::Duration};
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 use crate::units;
+pub(crate) use map::{ClassArg, GraphFormat, LevelArg, MapArgs, NetworkArgs, ViewArgs, ViewFormat};
 
 /// Where `trawl demo` keeps what it found unless it is told otherwise.
 pub(crate) const DEMO_DATABASE: &str = "trawl-demo.db";
@@ -29,6 +32,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Crawl the web from one or more URLs
     Crawl(Box<CrawlArgs>),
+    /// Map the web around a list of domains: who links to whom
+    Map(Box<MapArgs>),
     /// Go on with a crawl that was interrupted, by Ctrl-C or by a crash
     Resume(ResumeArgs),
     /// List the crawls of a database and how they stand
