@@ -109,15 +109,15 @@ SELECT p.page AS id, p.url, c.domain, c.state, c.title, c.status_code, c.content
   strftime('%Y-%m-%dT%H:%M:%fZ', c.found_at / 1000.0, 'unixepoch') AS discovered_at,
   p.first_crawl AS discovered_run,
   CASE WHEN c.state NOT IN ('Processed', 'Queued', 'Blacklisted', 'Stubbed') THEN
-    concat_ws(': ', (SELECT name FROM tallies t WHERE t.crawl = c.run_id AND t.total > 0 AND
-      ((t.kind = 'reason' AND t.code = c.reason AND c.seq IS NULL) OR
-       (t.kind = 'outcome' AND t.code = c.outcome AND c.seq IS NOT NULL))), c.detail)
-  END AS error_message,
+    coalesce(t.name || ': ' || c.detail, t.name, c.detail) END AS error_message,
   max(c.attempts - 1, 0) AS retry_count,
   u.url AS address, c.depth AS min_depth, p.last_crawl AS last_run
 FROM map_pages p
 JOIN run_pages c ON c.run_id = p.last_crawl AND c.page_id = p.page
-JOIN urls u ON u.id = p.page;
+JOIN urls u ON u.id = p.page
+LEFT JOIN tallies t ON t.crawl = c.run_id
+  AND t.kind = CASE WHEN c.seq IS NULL THEN 'reason' ELSE 'outcome' END
+  AND t.code = CASE WHEN c.seq IS NULL THEN c.reason ELSE c.outcome END;
 
 CREATE VIEW page_depths AS
 SELECT d.page * 65536 + d.origin AS id, d.page AS page_id, o.domain AS quality_origin, d.depth
@@ -171,18 +171,21 @@ JOIN map_links l ON l.dst = p.page;
 
 -- Domains of the newest run.
 CREATE VIEW domain_states AS
-SELECT min(m.host) AS id, m.domain, coalesce(sum(c.requests), 0) AS request_count,
-  coalesce(max(c.suspended = 1), 0) AS rate_limited,
-  (SELECT CAST(r.body AS TEXT) FROM robots r WHERE r.host = min(m.host) AND r.status BETWEEN 200
-    AND 299 ORDER BY r.fetched_at DESC LIMIT 1) AS robots_txt,
+SELECT d.id, d.domain, d.request_count, d.rate_limited,
+  (SELECT CAST(r.body AS TEXT) FROM robots r WHERE r.host = d.id AND r.status BETWEEN 200 AND 299
+    ORDER BY r.fetched_at DESC LIMIT 1) AS robots_txt,
   (SELECT strftime('%Y-%m-%dT%H:%M:%fZ', max(r.fetched_at) / 1000.0, 'unixepoch')
-    FROM robots r WHERE r.host = min(m.host)) AS robots_fetched_at,
-  CASE m.class WHEN 0 THEN 'Quality' WHEN 1 THEN 'Blacklisted' WHEN 2 THEN 'Stubbed'
+    FROM robots r WHERE r.host = d.id) AS robots_fetched_at,
+  CASE d.class WHEN 0 THEN 'Quality' WHEN 1 THEN 'Blacklisted' WHEN 2 THEN 'Stubbed'
     ELSE 'Discovered' END AS class
-FROM map_hosts m
-LEFT JOIN crawl_hosts c ON c.crawl = m.crawl AND c.host = m.host
-WHERE m.crawl = (SELECT max(id) FROM crawls WHERE config_hash IS NOT NULL)
-GROUP BY m.domain;
+FROM (
+  SELECT min(m.host) AS id, m.domain, min(m.class) AS class,
+    coalesce(sum(c.requests), 0) AS request_count,
+    coalesce(max(c.suspended = 1), 0) AS rate_limited
+  FROM map_hosts m
+  LEFT JOIN crawl_hosts c ON c.crawl = m.crawl AND c.host = m.host
+  WHERE m.crawl = (SELECT max(id) FROM crawls WHERE config_hash IS NOT NULL)
+  GROUP BY m.domain) AS d;
 
 -- What still waits, lowest priority number first.
 CREATE VIEW frontier AS

@@ -240,9 +240,14 @@ impl Terrain for MapTerrain {
     }
 
     fn identity(&self, address: &str) -> String {
-        match Url::parse(address) {
-            Ok(url) => self.normaliser.identity(&url),
-            Err(_) => address.to_owned(),
+        let Ok(url) = Url::parse(address) else {
+            return address.to_owned();
+        };
+        // Two schemes may name one page, but only the one that is requested can be opened.
+        let identity = self.normaliser.identity(&url);
+        match identity.split_once("://") {
+            Some((_, rest)) => format!("{}://{rest}", url.scheme()),
+            None => identity,
         }
     }
 }
