@@ -2,7 +2,7 @@
 
 use trawl_types::{
     CrawlId, OutcomeKind, ReasonCode,
-    terrain::{DomainClass, TerrainPage, TerrainState},
+    terrain::{DomainClass, TerrainEdge, TerrainPage, TerrainState},
 };
 
 use super::{
@@ -14,10 +14,11 @@ use crate::{
     source::{TerrainSource, ViewError, read_each},
 };
 
-/// The summary, and what it was made of.
+/// The summary, and what it was made of; `each` sees every edge on the way.
 pub(crate) fn read<S: TerrainSource>(
     source: &S,
     run: CrawlId,
+    mut each: impl FnMut(&Atlas, &TerrainEdge),
 ) -> Result<(Summary, Atlas), ViewError<S::Error>> {
     let mut errors = [0_u64; ErrorKind::ALL.len()];
     let atlas = Atlas::read(source, run, |page| {
@@ -31,6 +32,7 @@ pub(crate) fn read<S: TerrainSource>(
         |row| source.edges(run, row),
         |edge| {
             links += 1;
+            each(&atlas, &edge);
             if let Some(to) = atlas.number(edge.to) {
                 references[to] += 1;
             }

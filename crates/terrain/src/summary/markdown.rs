@@ -70,12 +70,17 @@ fn depths(summary: &Summary, out: &mut String) -> fmt::Result {
 fn domains(summary: &Summary, out: &mut String) -> fmt::Result {
     out.push_str("## Discovered Domains\n\n### Quality Domains (Fully Crawled)\n");
     list(&summary.quality_domains, QUALITY_LISTED, out, |row| {
-        format!("{} pages", thousands(row.pages))
+        pages(row.pages)
     })?;
     out.push_str("\n### Other Domains\n");
     list(&summary.other_domains, OTHER_LISTED, out, |row| {
-        format!("{} pages, depth {}", thousands(row.pages), depth_span(row))
+        format!("{}, depth {}", pages(row.pages), depth_span(row))
     })
+}
+
+fn pages(count: u64) -> String {
+    let noun = if count == 1 { "page" } else { "pages" };
+    format!("{} {noun}", thousands(count))
 }
 
 fn list(

@@ -6,6 +6,8 @@ mod markdown;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use gather::read as read_with_atlas;
+pub(crate) use markdown::depth_span;
 use serde::Serialize;
 use trawl_types::{
     CrawlId, UnixMillis,
@@ -148,7 +150,7 @@ impl ErrorKind {
 impl Summary {
     /// Reads pages and edges of a run once.
     pub fn read<S: TerrainSource>(source: &S, run: CrawlId) -> Result<Self, ViewError<S::Error>> {
-        gather::read(source, run).map(|(summary, _)| summary)
+        gather::read(source, run, |_, _| {}).map(|(summary, _)| summary)
     }
 
     /// As 003 §9.3 shows it.
@@ -170,5 +172,3 @@ pub(crate) fn status_title(status: RunStatus) -> &'static str {
         RunStatus::Interrupted => "Interrupted",
     }
 }
-
-pub(crate) use gather::read as read_with_atlas;

@@ -79,6 +79,13 @@ fn any_state() -> impl Strategy<Value = TerrainState> {
     prop::sample::select(TerrainState::ALL.to_vec())
 }
 
+const ERRORS: [TerrainState; 4] = [
+    TerrainState::DeadLink,
+    TerrainState::Unreachable,
+    TerrainState::RateLimited,
+    TerrainState::Failed,
+];
+
 proptest! {
     #[test]
     fn totals_are_the_sums_of_their_parts(
@@ -113,10 +120,9 @@ proptest! {
         let in_state = |states: &[TerrainState]| -> u64 {
             summary.states.iter().filter(|r| states.contains(&r.state)).map(|r| r.pages).sum()
         };
-        use TerrainState as S;
-        prop_assert_eq!(in_state(&[S::Processed]), all.pages_crawled);
+        prop_assert_eq!(in_state(&[TerrainState::Processed]), all.pages_crawled);
         prop_assert_eq!(
-            in_state(&[S::DeadLink, S::Unreachable, S::RateLimited, S::Failed]),
+            in_state(&ERRORS),
             all.errors
         );
     }
