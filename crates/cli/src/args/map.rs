@@ -90,6 +90,9 @@ pub(crate) struct ViewArgs {
     /// Number of the run; the last one if left out
     #[arg(long, value_name = "RUN")]
     pub(crate) run: Option<i64>,
+    /// With --prospects and --diff: at most this many rows of each kind
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub(crate) limit: usize,
     /// What a node of an exported graph is
     #[arg(long, value_enum, default_value = "host")]
     pub(crate) level: LevelArg,

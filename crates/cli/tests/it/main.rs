@@ -10,6 +10,7 @@
 //! * `extracting`: one document or many, from files, pipes and the web
 //! * `signals`: Ctrl-C once and twice
 //! * `recrawl`: a second crawl of the same pages
+//! * `mapping`: terrain maps
 //! * `memory`: hostile pages do not make the process grow
 //! * `disk`: no space, no right to write
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
@@ -22,6 +23,7 @@ mod exits;
 mod explaining;
 mod extracting;
 mod kill_nine;
+mod mapping;
 mod memory;
 mod output;
 mod reach;

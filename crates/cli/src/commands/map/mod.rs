@@ -6,20 +6,17 @@
 //! * `watch`: how a run goes, on a terminal or line by line
 //! * `source`: the rows of the database, as the views want them
 //! * `views`: figures, summaries, graphs, prospects, differences
+//! * `files`: output that is whole or not there
 
 mod dry_run;
+mod files;
 mod load;
 mod run;
 mod source;
 mod views;
 mod watch;
 
-use std::{
-    fs::OpenOptions,
-    io::Write,
-    path::{Path, PathBuf},
-    process::ExitCode,
-};
+use std::{fs::OpenOptions, io::Write, path::Path, process::ExitCode};
 
 use crate::{args::MapArgs, exit::BadInput};
 
@@ -41,7 +38,7 @@ pub(crate) async fn run(args: MapArgs, verbose: u8) -> anyhow::Result<ExitCode> 
         return dry_run::show(&map, &args.test_url);
     }
     if views::wanted(&args) {
-        return views::show(&map, &args);
+        return views::show(&map, &args).await;
     }
     run::run(map, &args, verbose).await
 }
@@ -62,9 +59,4 @@ fn init(path: &Path) -> anyhow::Result<ExitCode> {
     let path = path.display();
     println!("Wrote {path}. Put your domains in, then: trawl map {path} --dry-run");
     Ok(ExitCode::SUCCESS)
-}
-
-/// The path with another ending: `crawl-summary.md` as `crawl-summary.html`.
-fn with_ending(path: &Path, ending: &str) -> PathBuf {
-    path.with_extension(ending)
 }

@@ -8,6 +8,7 @@ use trawl_terrain::config::explain_change;
 use trawl_types::{CrawlState, UnixMillis};
 
 use super::{
+    files::must_be_writable,
     load::Map,
     views,
     watch::{Say, Watch},
@@ -20,7 +21,7 @@ use crate::{
 
 pub(super) async fn run(map: Map, args: &MapArgs, verbose: u8) -> anyhow::Result<ExitCode> {
     let say = Say::new(args.quiet);
-    views::must_be_writable(&views::summary_path(&map, args))?;
+    must_be_writable(&views::summary_path(&map, args))?;
     say.info(&format!(
         "Loaded configuration with {} quality domains, {} blacklisted, {} stubbed",
         map.config.quality.len(),
@@ -36,7 +37,7 @@ pub(super) async fn run(map: Map, args: &MapArgs, verbose: u8) -> anyhow::Result
     say.info(&format!("{verb} database at {}", database.display()));
     let store = open(database)?;
     let engine = Engine::start(Arc::clone(&store), EngineOptions::default()).await?;
-    let mut handle = begin(&map, args, &engine, store.as_ref(), &say).await?;
+    let mut handle = begin(&map, args, &engine, store.as_ref(), say).await?;
     let watch = Watch::start(&handle, database, args.quiet);
     let following = (verbose > 0 && !args.quiet).then(|| {
         tokio::spawn(super::watch::tell_pages(
@@ -51,7 +52,7 @@ pub(super) async fn run(map: Map, args: &MapArgs, verbose: u8) -> anyhow::Result
     let counts = store.counts(end.crawl).await?;
     store.close().await?;
     written?;
-    finish(&map, args, &end, counts.pages, &say)
+    finish(&map, args, &end, counts.pages, say)
 }
 
 /// Goes on with an interrupted run, or starts a new one.
@@ -60,7 +61,7 @@ async fn begin(
     args: &MapArgs,
     engine: &Engine,
     store: &dyn Store,
-    say: &Say,
+    say: Say,
 ) -> anyhow::Result<CrawlHandle> {
     let last = last_run(store).await?;
     if let Some(row) = last.filter(|row| row.state != CrawlState::Completed) {
@@ -101,7 +102,7 @@ async fn last_run(store: &dyn Store) -> anyhow::Result<Option<CrawlRow>> {
 }
 
 /// A run ends as it began: under the configuration it was started with.
-fn explain_differences(map: &Map, row: &CrawlRow, say: &Say) {
+fn explain_differences(map: &Map, row: &CrawlRow, say: Say) {
     let hash = |spec: &trawl_types::CrawlSpec| spec.terrain.as_ref().map(|t| t.config_hash.clone());
     if hash(&row.spec) == hash(&map.spec) {
         return;
@@ -125,7 +126,7 @@ fn finish(
     args: &MapArgs,
     end: &CrawlEnd,
     pages: u64,
-    say: &Say,
+    say: Say,
 ) -> anyhow::Result<ExitCode> {
     let interrupted = end.state == CrawlState::Paused;
     match end.state {

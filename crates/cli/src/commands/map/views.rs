@@ -1,42 +1,89 @@
 //! Figures, summaries, graphs, prospects and differences: what was found, in the form that was
-//! asked for. Files are written beside and put in place when they are whole.
+//! asked for.
 
 use std::{
-    fs::File,
-    io::{self, BufWriter, Write},
+    io::{self, Write},
     path::{Path, PathBuf},
     process::ExitCode,
 };
 
-use anyhow::Context;
-use trawl_store::TerrainRows;
-use trawl_terrain::Summary;
-use trawl_types::CrawlId;
+use trawl_store::{StoreError, TerrainRows};
+use trawl_terrain::{
+    Diff, Prospects, Summary, ViewError,
+    export::{Filter, Format, Level, write_graph},
+    html::write_html,
+};
+use trawl_types::{CrawlId, terrain::DomainClass};
 
-use super::{load::Map, source::Database, with_ending};
+use super::{
+    files::{STDOUT, put},
+    load::Map,
+    source::Database,
+};
 use crate::{
-    args::{MapArgs, ViewFormat},
+    args::{ClassArg, GraphFormat, LevelArg, MapArgs, ViewArgs, ViewFormat},
+    commands::{open_to_read, pick as pick_crawl},
+    display,
     exit::BadInput,
 };
 
 /// True if something is to be shown rather than crawled.
 pub(super) fn wanted(args: &MapArgs) -> bool {
-    args.stats || args.export_summary
+    let views = [args.stats, args.export_summary, args.prospects];
+    views.contains(&true) || !args.diff.is_empty() || args.export.is_some()
 }
 
-pub(super) fn show(map: &Map, args: &MapArgs) -> anyhow::Result<ExitCode> {
-    let source = open(map.database())?;
-    let run = pick(&source, args.views.run)?;
+pub(super) async fn show(map: &Map, args: &MapArgs) -> anyhow::Result<ExitCode> {
     if args.stats {
-        let text = Summary::read(&source, run)?.to_markdown();
-        io::stdout().lock().write_all(text.as_bytes())?;
-        return Ok(ExitCode::SUCCESS);
+        return stats(map, args.views.run).await;
+    }
+    let source = open(map.database())?;
+    if let [from, to] = *args.diff {
+        return diff(&source, CrawlId(from), CrawlId(to), &args.views);
+    }
+    let run = pick(&source, args.views.run)?;
+    if args.prospects {
+        return prospects(&source, run, &args.views);
+    }
+    if let Some(format) = args.export {
+        return export(&source, run, format, map, args);
     }
     let path = summary_path(map, args);
     put(&path, |out| summary(&source, run, args.views.format, out))?;
-    if path != Path::new("-") && !args.quiet {
-        eprintln!("[INFO] Generated summary at {}", path.display());
+    tell(args, "summary", &path);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn tell(args: &MapArgs, what: &str, path: &Path) {
+    if path != Path::new(STDOUT) && !args.quiet {
+        eprintln!("[INFO] Generated {what} at {}", path.display());
     }
+}
+
+/// From counters that are kept as the run goes on: however large it is, this is there at once.
+async fn stats(map: &Map, run: Option<i64>) -> anyhow::Result<ExitCode> {
+    let store = open_to_read(map.database())?;
+    let row = if run.is_some() {
+        pick_crawl(store.as_ref(), run).await?
+    } else {
+        let rows = store.crawls().await?.into_iter();
+        let last = rows
+            .filter(|row| row.spec.terrain.is_some())
+            .max_by_key(|row| row.id);
+        last.ok_or_else(no_run)?
+    };
+    let counts = store.counts(row.id).await?;
+    let mut out = io::stdout().lock();
+    let finished = row.finished_at.map(display::time);
+    writeln!(
+        out,
+        "Run #{} {}: started {}, {}",
+        row.id,
+        row.state.as_str(),
+        display::time(row.started_at),
+        finished.map_or("not finished".into(), |at| format!("finished {at}"))
+    )?;
+    out.write_all(display::counts_text(&counts).as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -52,8 +99,8 @@ pub(super) fn summary_path(map: &Map, args: &MapArgs) -> PathBuf {
     match (&args.views.output, args.views.format) {
         (Some(path), _) => path.clone(),
         (None, ViewFormat::Markdown) => map.summary().to_owned(),
-        (None, ViewFormat::Json) => with_ending(map.summary(), "json"),
-        (None, ViewFormat::Html) => with_ending(map.summary(), "html"),
+        (None, ViewFormat::Json) => map.summary().with_extension("json"),
+        (None, ViewFormat::Html) => map.summary().with_extension("html"),
     }
 }
 
@@ -63,15 +110,108 @@ fn summary(
     format: ViewFormat,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
-    let summary = Summary::read(source, run)?;
+    let read = || Summary::read(source, run).map_err(unseen);
     match format {
-        ViewFormat::Markdown => out.write_all(summary.to_markdown().as_bytes())?,
-        ViewFormat::Json | ViewFormat::Html => {
-            serde_json::to_writer_pretty(&mut *out, &summary)?;
-            writeln!(out)?;
-        }
+        ViewFormat::Markdown => out.write_all(read()?.to_markdown().as_bytes())?,
+        ViewFormat::Json => writeln!(out, "{}", read()?.to_json()?)?,
+        ViewFormat::Html => write_html(source, run, &mut &mut *out).map_err(unseen)?,
     }
     Ok(())
+}
+
+fn prospects(source: &Database, run: CrawlId, views: &ViewArgs) -> anyhow::Result<ExitCode> {
+    let found = Prospects::read(source, run, views.limit).map_err(unseen)?;
+    let text = match views.format {
+        ViewFormat::Markdown => found.to_markdown(),
+        ViewFormat::Json => found.to_json()? + "\n",
+        ViewFormat::Html => return Err(only_two_formats("--prospects")),
+    };
+    print(&text, views)
+}
+
+fn diff(
+    source: &Database,
+    from: CrawlId,
+    to: CrawlId,
+    views: &ViewArgs,
+) -> anyhow::Result<ExitCode> {
+    let found = Diff::read(source, from, to, views.limit).map_err(unseen)?;
+    let text = match views.format {
+        ViewFormat::Markdown => found.to_markdown(),
+        ViewFormat::Json => found.to_json()? + "\n",
+        ViewFormat::Html => return Err(only_two_formats("--diff")),
+    };
+    print(&text, views)
+}
+
+fn only_two_formats(flag: &str) -> anyhow::Error {
+    BadInput(format!("{flag} is written as markdown or json")).into()
+}
+
+fn print(text: &str, views: &ViewArgs) -> anyhow::Result<ExitCode> {
+    let path = views.output.as_deref().unwrap_or(Path::new(STDOUT));
+    put(path, |out| Ok(out.write_all(text.as_bytes())?))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// One file, or a folder with nodes.csv and edges.csv.
+fn export(
+    source: &Database,
+    run: CrawlId,
+    format: GraphFormat,
+    map: &Map,
+    args: &MapArgs,
+) -> anyhow::Result<ExitCode> {
+    let views = &args.views;
+    let level = match views.level {
+        LevelArg::Page => Level::Page,
+        LevelArg::Host => Level::Host,
+        LevelArg::Site => Level::Site,
+    };
+    let filter = Filter {
+        classes: views.class.iter().copied().map(class).collect(),
+        max_depth: views.max_depth,
+        min_weight: views.min_weight,
+    };
+    let write = |path: &Path, format: Format| {
+        put(path, |out| {
+            write_graph(source, run, level, format, &filter, out).map_err(unseen)
+        })
+    };
+    let ending = match format {
+        GraphFormat::Graphml => "graphml",
+        GraphFormat::Gexf => "gexf",
+        GraphFormat::Csv => "graph",
+        GraphFormat::Json => "graph.json",
+    };
+    let path = match &views.output {
+        Some(path) => path.clone(),
+        None => map.database().with_extension(ending),
+    };
+    match format {
+        GraphFormat::Graphml => write(&path, Format::GraphMl)?,
+        GraphFormat::Gexf => write(&path, Format::Gexf)?,
+        GraphFormat::Json => write(&path, Format::Json)?,
+        GraphFormat::Csv if path == Path::new(STDOUT) => {
+            return Err(BadInput("CSV takes two files: name a folder with --output".into()).into());
+        }
+        GraphFormat::Csv => {
+            std::fs::create_dir_all(&path)?;
+            write(&path.join("nodes.csv"), Format::CsvNodes)?;
+            write(&path.join("edges.csv"), Format::CsvEdges)?;
+        }
+    }
+    tell(args, "graph", &path);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn class(arg: ClassArg) -> DomainClass {
+    match arg {
+        ClassArg::Quality => DomainClass::Quality,
+        ClassArg::Blacklisted => DomainClass::Blacklisted,
+        ClassArg::Stubbed => DomainClass::Stubbed,
+        ClassArg::Discovered => DomainClass::Discovered,
+    }
 }
 
 fn open(database: &Path) -> anyhow::Result<Database> {
@@ -91,55 +231,18 @@ fn pick(source: &Database, run: Option<i64>) -> anyhow::Result<CrawlId> {
         return Ok(CrawlId(run));
     }
     let last = source.0.runs()?.last().map(|run| run.id);
-    last.ok_or_else(|| BadInput("the database holds no run of a map yet".into()).into())
+    last.ok_or_else(no_run)
 }
 
-/// Fails early, and with what to do, where the end of a run would fail.
-pub(super) fn must_be_writable(path: &Path) -> anyhow::Result<()> {
-    if path == Path::new("-") {
-        return Ok(());
-    }
-    let attempt = || -> io::Result<()> {
-        if path.is_dir() {
-            return Err(io::Error::other("it is a folder"));
-        }
-        let beside = beside(path);
-        File::create(&beside)?;
-        std::fs::remove_file(&beside)
-    };
-    attempt().map_err(|error| {
-        BadInput(format!(
-            "the summary cannot be written to {}: {error}; change summary-path or --output",
-            path.display()
-        ))
-        .into()
-    })
+fn no_run() -> anyhow::Error {
+    BadInput("the database holds no run of a map yet".into()).into()
 }
 
-fn beside(path: &Path) -> PathBuf {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".part");
-    path.with_file_name(name)
-}
-
-/// Writes a whole file or none; `-` is standard output.
-pub(super) fn put(
-    path: &Path,
-    write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
-) -> anyhow::Result<()> {
-    if path == Path::new("-") {
-        let mut out = BufWriter::new(io::stdout().lock());
-        write(&mut out)?;
-        out.flush()?;
-        return Ok(());
+/// A view that cannot be made, in the words and with the code of whoever is to blame.
+fn unseen(error: ViewError<StoreError>) -> anyhow::Error {
+    match error {
+        ViewError::Source(error) => error.into(),
+        ViewError::Write(error) => error.into(),
+        ViewError::NoSuchRun { .. } => BadInput(error.to_string()).into(),
     }
-    let cannot = || format!("{} cannot be written", path.display());
-    let part = beside(path);
-    let mut out = BufWriter::new(File::create(&part).with_context(cannot)?);
-    let written = write(&mut out).and_then(|()| Ok(out.flush()?));
-    if let Err(error) = written {
-        let _ = std::fs::remove_file(&part);
-        return Err(error.context(cannot()));
-    }
-    std::fs::rename(&part, path).with_context(cannot)
 }
