@@ -318,8 +318,8 @@ fn main() {
     );
     timed(
         "summary.html",
-        |mut out| {
-            let _ = write_html(&map, RUN, &mut out);
+        |out| {
+            let _ = write_html(&map, RUN, out);
         },
         folder,
     );

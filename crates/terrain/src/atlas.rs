@@ -86,7 +86,9 @@ impl Atlas {
             .number_of_domain
             .entry(domain.name.clone())
             .or_insert(number);
-        if known != number {
+        if let Some(twin) = self.domains.get_mut(known as usize) {
+            twin.requests += domain.requests;
+            twin.rate_limited |= domain.rate_limited;
             return known;
         }
         self.domains.push(AtlasDomain {

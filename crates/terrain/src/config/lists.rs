@@ -142,7 +142,7 @@ fn quality(
     list
 }
 
-/// The seed as it was written, if a crawl can begin there.
+/// The seed, if a crawl can begin there.
 fn check_seed(
     seed: &Placed<String>,
     field: &str,
@@ -151,55 +151,60 @@ fn check_seed(
     shut: &[Shut],
     problems: &mut Problems<'_>,
 ) -> Option<String> {
+    let (url, host) = seed_url(seed, field, https, problems)?;
+    // Without a good domain there is nothing to compare with, and that was said already.
+    let domain = domain?;
     let shown = format!("{:?}", seed.value);
-    let mut wrong = |found: String, allowed: String| {
-        problems.add(seed.span.clone(), field, found, allowed);
-    };
-    let scheme = if https { "https" } else { "http or https" };
-    let Ok(url) = Url::parse(seed.value.trim()) else {
-        wrong(shown, format!("a whole {scheme} URL"));
-        return None;
-    };
-    let Some(host) = url.host_str().map(|host| without_www(host).to_owned()) else {
-        wrong(shown, format!("a whole {scheme} URL"));
-        return None;
-    };
-    if url.scheme() == "http" && https {
-        let found = format!("{shown}, which is http");
-        let allowed = "https URLs; http only with upgrade-https = false in [network]";
-        wrong(found, allowed.to_owned());
-        return None;
-    }
-    if !matches!(url.scheme(), "http" | "https") {
-        wrong(shown, format!("a whole {scheme} URL"));
-        return None;
-    }
-    if !url.username().is_empty() || url.password().is_some() {
-        let problem = problems.add(
-            seed.span.clone(),
-            field,
-            "a URL with a user name or password",
-            "a URL without",
-        );
-        problem.without_excerpt();
-        return None;
-    }
-    if let Some(domain) = domain.filter(|domain| !matches(domain, &host)) {
+    if !matches(domain, &host) {
         let allowed = format!("URLs in {domain}, the domain of the entry");
         problems
             .add(seed.span.clone(), field, shown, allowed)
             .hint(elsewhere(domain, &host));
         return None;
     }
-    // Where the entry's own domain is in another list that was said already.
-    let shut = shut.iter().filter(|_| domain.is_some());
-    if let Some(shut) = shut.into_iter().find(|shut| matches(&shut.pattern, &host)) {
+    if let Some(shut) = shut.iter().find(|shut| matches(&shut.pattern, &host)) {
         let (list, pattern, line) = (shut.list, &shut.pattern, shut.line);
         let found = format!("{shown}, which {pattern:?} in the {list} (line {line}) shuts out");
-        wrong(found, "URLs that may be visited".to_owned());
+        problems.add(seed.span.clone(), field, found, "URLs that may be visited");
         return None;
     }
     Some(url.into())
+}
+
+/// A seed that is a URL to request, with its host as a map names it.
+fn seed_url(
+    seed: &Placed<String>,
+    field: &str,
+    https: bool,
+    problems: &mut Problems<'_>,
+) -> Option<(Url, String)> {
+    let url = Url::parse(seed.value.trim())
+        .ok()
+        .filter(|url| matches!(url.scheme(), "http" | "https"));
+    let host = url
+        .as_ref()
+        .and_then(Url::host_str)
+        .map(|host| without_www(host).to_owned());
+    let (Some(url), Some(host)) = (url, host) else {
+        let scheme = if https { "https" } else { "http or https" };
+        let found = format!("{:?}", seed.value);
+        let allowed = format!("a whole {scheme} URL");
+        problems.add(seed.span.clone(), field, found, allowed);
+        return None;
+    };
+    if !url.username().is_empty() || url.password().is_some() {
+        let found = "a URL with a user name or password";
+        let problem = problems.add(seed.span.clone(), field, found, "a URL without");
+        problem.without_excerpt();
+        return None;
+    }
+    if url.scheme() == "http" && https {
+        let found = format!("{:?}, which is http", seed.value);
+        let allowed = "https URLs; http only with upgrade-https = false in [network]";
+        problems.add(seed.span.clone(), field, found, allowed);
+        return None;
+    }
+    Some((url, host))
 }
 
 fn elsewhere(domain: &str, host: &str) -> String {

@@ -49,6 +49,17 @@ fn counts(source: &MemorySource, level: Level, filter: &Filter) -> Vec<(usize, u
     ]
 }
 
+fn is_well_formed(text: &str) -> bool {
+    let mut reader = quick_xml::Reader::from_str(text);
+    loop {
+        match reader.read_event() {
+            Ok(quick_xml::events::Event::Eof) => return true,
+            Ok(_) => {}
+            Err(_) => return false,
+        }
+    }
+}
+
 #[test]
 fn all_formats_hold_the_same_graph_at_each_level() {
     let all = Filter::default();
@@ -190,6 +201,7 @@ proptest! {
             let text = export(&source, Level::Page, format, &all);
             let illegal = |c: char| c.is_control() && c != '\n' || matches!(c, '\x7f' | '\u{ffff}');
             prop_assert!(!text.contains(illegal));
+            prop_assert!(is_well_formed(&text));
         }
     }
 }

@@ -2,6 +2,7 @@
 // things stand and what is looked at, not why.
 
 const MOST_NAMES = 70;
+const SOME_NAMES = 12; // while everything still moves
 
 function readTheme() {
   const style = getComputedStyle(document.documentElement);
@@ -173,29 +174,53 @@ function drawNodes(app, focus) {
 function drawNames(app, focus) {
   const { context, theme } = app;
   const taken = [];
+  const onStage = (node) => isShown(app, node) && isOnStage(app, node);
+  const ranked = (focus ? [focus, ...app.ranked.filter((node) => focus.near.has(node))] : app.ranked).filter(onStage);
+  const large = ranked.filter((node) => drawnRadius(app, node) > 7).slice(0, MOST_NAMES);
+  const most = isSettled(app.layout) ? MOST_NAMES : SOME_NAMES;
+  const least = focus || app.nodes.length < 300 ? 0 : 3.4; // from afar only the larger ones
   context.font = '12px system-ui, sans-serif';
   context.textBaseline = 'middle';
   context.lineJoin = 'round';
-  const ranked = focus ? [focus, ...app.ranked.filter((node) => focus.near.has(node))] : app.ranked;
   for (const node of ranked) {
-    if (taken.length >= MOST_NAMES) break;
-    if (!isShown(app, node)) continue;
-    const box = nameBox(app, node);
-    if (!isInside(app, box) || taken.some((other) => overlaps(box, other))) continue;
+    if (taken.length >= most) break;
+    if (drawnRadius(app, node) < least && node !== focus) continue;
+    const boxes = nameBoxes(app, node);
+    const box = boxes.find((candidate) => isFree(app, candidate, taken, large.filter((other) => other !== node)))
+      // The largest are named even where that hides a part of others.
+      ?? (drawnRadius(app, node) > 12 ? boxes.find((candidate) => isFree(app, candidate, taken, [])) : undefined);
+    if (!box) continue;
     taken.push(box);
     context.globalAlpha = 1;
     context.strokeStyle = theme.paper;
     context.lineWidth = 3.5;
-    context.strokeText(node.name, box.left, node.sy);
+    context.strokeText(node.name, box.left, box.middle);
     context.fillStyle = theme.ink;
-    context.fillText(node.name, box.left, node.sy);
+    context.fillText(node.name, box.left, box.middle);
   }
 }
 
-function nameBox(app, node) {
+// Where the name of a domain may stand: right of it, left of it, below it.
+function nameBoxes(app, node) {
   node.nameWidth ??= app.context.measureText(node.name).width;
-  const left = node.sx + drawnRadius(app, node) + 4;
-  return { left, right: left + node.nameWidth, top: node.sy - 8, bottom: node.sy + 8 };
+  const away = drawnRadius(app, node) + 4;
+  const places = [
+    [node.sx + away, node.sy],
+    [node.sx - away - node.nameWidth, node.sy],
+    [node.sx - node.nameWidth / 2, node.sy + away + 6],
+  ];
+  return places.map(([left, middle]) => ({ left, right: left + node.nameWidth, middle, top: middle - 8, bottom: middle + 8 }));
+}
+
+// Whether a name there hides neither another name nor a large domain.
+function isFree(app, box, taken, large) {
+  return isInside(app, box)
+    && !taken.some((other) => overlaps(box, other))
+    && !large.some((other) => isOver(app, box, other));
+}
+
+function isOnStage(app, { sx, sy }) {
+  return sx > 0 && sx < app.width && sy > 0 && sy < app.height;
 }
 
 function isInside(app, box) {
@@ -204,4 +229,11 @@ function isInside(app, box) {
 
 function overlaps(a, b) {
   return a.left < b.right + 4 && b.left < a.right + 4 && a.top < b.bottom && b.top < a.bottom;
+}
+
+function isOver(app, box, node) {
+  const away = drawnRadius(app, node);
+  const dx = Math.max(box.left - node.sx, 0, node.sx - box.right);
+  const dy = Math.max(box.top - node.sy, 0, node.sy - box.bottom);
+  return dx * dx + dy * dy < away * away;
 }

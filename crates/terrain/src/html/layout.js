@@ -42,8 +42,10 @@ function stepLayout(layout) {
   pullLinks(layout);
   pushApart(layout);
   for (const node of layout.nodes) {
-    node.vx = (node.vx - node.x * GRAVITY * layout.heat) * FRICTION;
-    node.vy = (node.vy - node.y * GRAVITY * layout.heat) * FRICTION;
+    // What hangs on no line would drift away from all the others.
+    const gravity = (node.lines === 0 ? 4 : 1) * GRAVITY * layout.heat;
+    node.vx = (node.vx - node.x * gravity) * FRICTION;
+    node.vy = (node.vy - node.y * gravity) * FRICTION;
     node.x += node.vx;
     node.y += node.vy;
   }

@@ -1,6 +1,6 @@
 // Puts the page together and listens: pointer, wheel, keys, search, the size of the window.
 
-const FRAME_MS = 12; // of each frame spent on the layout
+const FRAME_MS = 28; // of each frame spent on the layout
 
 function prepare(data) {
   const nodes = data.domains.map((domain) => ({ ...domain, links: [], near: new Set(), lines: 0 }));

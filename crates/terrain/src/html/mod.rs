@@ -40,7 +40,7 @@ const SCRIPT: &str = concat!(
 pub fn write_html<S: TerrainSource>(
     source: &S,
     run: CrawlId,
-    out: &mut impl Write,
+    out: &mut dyn Write,
 ) -> Result<(), ViewError<S::Error>> {
     let mut links = graph::DomainLinks::default();
     let (summary, atlas) = read_with_atlas(source, run, |atlas, edge| links.add(atlas, edge))?;
@@ -66,7 +66,7 @@ pub fn write_html<S: TerrainSource>(
 
 /// Writes a template, its marks replaced once each and in their order. What is put in is not
 /// looked at again: it may hold anything.
-fn fill(template: &str, parts: &[(&str, String)], out: &mut impl Write) -> std::io::Result<()> {
+fn fill(template: &str, parts: &[(&str, String)], out: &mut dyn Write) -> std::io::Result<()> {
     let mut rest = template;
     for (mark, text) in parts {
         if let Some((before, after)) = rest.split_once(mark) {

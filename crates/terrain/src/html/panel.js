@@ -59,7 +59,7 @@ function showDetails(app, onChoose) {
   place.append(...neighbours(app, 'Cited by', into, (link) => link.from, onChoose));
   place.append(...neighbours(app, 'Cites', out, (link) => link.to, onChoose));
   place.append(...examples([...into, ...out]));
-  place.scrollIntoView({ block: 'nearest' });
+  place.parentElement.scrollTop = 0;
 }
 
 function facts(app, node) {

@@ -38,11 +38,21 @@ pub(crate) fn read<S: TerrainSource>(
             }
         },
     )?;
-    let blacklisted = top_urls(&atlas, &references, DomainClass::Blacklisted);
-    let stubbed = top_urls(&atlas, &references, DomainClass::Stubbed);
-    let depths = depths(&atlas);
-    let summary = Summary {
-        run: run_facts(&atlas),
+    let summary = sum_up(&atlas, links, &references, errors);
+    Ok((summary, atlas))
+}
+
+fn sum_up(
+    atlas: &Atlas,
+    links: u64,
+    references: &[u32],
+    errors: [u64; ErrorKind::ALL.len()],
+) -> Summary {
+    let blacklisted = top_urls(atlas, references, DomainClass::Blacklisted);
+    let stubbed = top_urls(atlas, references, DomainClass::Stubbed);
+    let depths = depths(atlas);
+    Summary {
+        run: run_facts(atlas),
         overall: Overall {
             pages_crawled: depths.iter().map(|row| row.pages).sum(),
             domains: depths.iter().map(|row| row.new_domains).sum(),
@@ -53,9 +63,9 @@ pub(crate) fn read<S: TerrainSource>(
             pages_known: atlas.pages.len() as u64,
         },
         depths,
-        states: states(&atlas),
-        quality_domains: domains(&atlas, DomainClass::Quality),
-        other_domains: domains(&atlas, DomainClass::Discovered),
+        states: states(atlas),
+        quality_domains: domains(atlas, DomainClass::Quality),
+        other_domains: domains(atlas, DomainClass::Discovered),
         blacklisted,
         stubbed,
         errors: ErrorKind::ALL
@@ -65,9 +75,8 @@ pub(crate) fn read<S: TerrainSource>(
                 count: errors[error as usize],
             })
             .collect(),
-        rate_limited: rate_limited(&atlas),
-    };
-    Ok((summary, atlas))
+        rate_limited: rate_limited(atlas),
+    }
 }
 
 fn run_facts(atlas: &Atlas) -> RunFacts {
