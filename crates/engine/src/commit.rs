@@ -111,6 +111,7 @@ impl Committer {
             now: self.clock.wall(),
             settlements: Vec::new(),
             hosts: Vec::new(),
+            seeds: Vec::new(),
         };
         let count = items.len();
         let weight = items.iter().map(|item| item.weight).sum();

@@ -103,7 +103,12 @@ pub struct PageRecord {
     pub content_length: Option<u64>,
     /// Hash of the body, hex.
     pub content_hash: Option<String>,
+    /// The body was cut, or the content made of it.
     pub truncated: bool,
+    /// The first page of the crawl with the same content.
+    pub duplicate_of: Option<String>,
+    /// The first page of the crawl with nearly the same content; copies to the letter have one too.
+    pub near_duplicate_of: Option<String>,
     pub etag: Option<String>,
     pub last_modified: Option<String>,
     /// Directives of the robots meta element and header, as found.
@@ -114,6 +119,8 @@ pub struct PageRecord {
     pub crawled_at: UnixMillis,
     /// True where the raw body is kept.
     pub has_body: bool,
+    /// True where Markdown or text is kept.
+    pub has_content: bool,
 }
 
 /// What one crawl knows of one URL: the answer behind `trawl explain`.

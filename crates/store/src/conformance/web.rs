@@ -101,6 +101,7 @@ impl<'s> Crawl<'s> {
             now: NOW,
             settlements,
             hosts: Vec::new(),
+            seeds: Vec::new(),
         };
         self.store.commit(batch).await.unwrap()
     }
@@ -111,6 +112,7 @@ impl<'s> Crawl<'s> {
             now: NOW,
             settlements: Vec::new(),
             hosts: vec![update],
+            seeds: Vec::new(),
         };
         self.store.commit(batch).await.unwrap();
     }
@@ -213,5 +215,6 @@ pub fn visit(kind: OutcomeKind) -> Visit {
         fetch_time_ms: 12,
         crawled_at: NOW,
         body: None,
+        digest: None,
     }
 }

@@ -13,6 +13,7 @@
 //! * [`edges`], [`link_text`]: the links of a page as one row, and the text in it
 //! * [`depth`]: shortest distances, kept true
 //! * [`results`]: the result log
+//! * [`duplicates`]: which page had some content first, and content made of pages
 //! * [`cache`], [`counters`], [`row`], [`statements`]: what the writer keeps at hand
 //! * [`reader`], [`explain`], [`pool`]: questions and the connections they are asked on
 //! * [`checkpoint`]: the log written back, out of everyone's way
@@ -24,6 +25,7 @@ mod commit;
 mod counters;
 mod crawls;
 mod depth;
+mod duplicates;
 mod edges;
 mod explain;
 mod fault;
@@ -59,7 +61,7 @@ use self::{
 use crate::{
     contract::{
         Store, StoreError,
-        read::{CrawlCounts, CrawlRow, PendingUrl, StoredHost, StoredLink},
+        read::{CrawlCounts, CrawlRow, PendingUrl, StoredHost, StoredLink, StoredPrint},
         write::{CommitBatch, CommitReport, NewLink, WriteRules},
     },
     segment,
@@ -269,6 +271,29 @@ impl Store for SqliteStore {
                 Some(reference) => Ok(segment::fetch::body(&folder, reference)?),
                 None => Ok(None),
             })
+            .await
+    }
+
+    async fn content(&self, crawl: CrawlId, seq: Sequence) -> Result<Option<Vec<u8>>, StoreError> {
+        let folder = segment::folder(&self.path);
+        self.pool
+            .ask(
+                move |conn| match duplicates::content_ref(conn, crawl, seq)? {
+                    Some(reference) => Ok(segment::fetch::content(&folder, reference)?),
+                    None => Ok(None),
+                },
+            )
+            .await
+    }
+
+    async fn near_prints(
+        &self,
+        crawl: CrawlId,
+        after: Sequence,
+        limit: u32,
+    ) -> Result<Vec<StoredPrint>, StoreError> {
+        self.pool
+            .ask(move |conn| duplicates::near_prints(conn, crawl, after, limit))
             .await
     }
 
