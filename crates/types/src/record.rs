@@ -123,6 +123,26 @@ pub struct PageRecord {
     pub has_content: bool,
 }
 
+/// What was made of a page and kept: main content, and what the page says about itself.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PageContent {
+    /// `html`, `pdf`, `plain_text`, `markdown` or `feed`.
+    pub kind: String,
+    /// The title without the site's name, where that can be told.
+    pub title: Option<String>,
+    /// Detected or declared, as a BCP 47 tag.
+    pub language: Option<String>,
+    pub word_count: u64,
+    pub reading_time_seconds: u32,
+    /// There was more content than is kept.
+    pub truncated: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub markdown: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    pub metadata: serde_json::Value,
+}
+
 /// What one crawl knows of one URL: the answer behind `trawl explain`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PageStanding {

@@ -8,6 +8,7 @@
 //! * `reach`: which pages are visited, and in what order
 //! * `explaining`: why a URL was or was not crawled
 //! * `extracting`: one document or many, from files, pipes and the web
+//! * `content`: copies, kept Markdown and text, documents, sitemaps
 //! * `signals`: Ctrl-C once and twice
 //! * `recrawl`: a second crawl of the same pages
 //! * `memory`: hostile pages do not make the process grow
@@ -17,6 +18,7 @@
 mod harness;
 
 mod addresses;
+mod content;
 mod disk;
 mod exits;
 mod explaining;

@@ -60,10 +60,7 @@ pub async fn copies_name_the_first_page_with_their_content(store: &dyn Store) {
         ..visit(OutcomeKind::NotHtml)
     };
     end(&crawl, "d", nothing_read).await;
-    assert_eq!(
-        originals(&crawl).await,
-        [None, None, Some(at("a")), None]
-    );
+    assert_eq!(originals(&crawl).await, [None, None, Some(at("a")), None]);
     assert_eq!(crawl.counts().await.duplicates, 1);
     let other = Crawl::begin(store, &["c"], breadth()).await;
     end(&other, "c", with_hash(1)).await;

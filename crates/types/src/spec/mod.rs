@@ -95,6 +95,14 @@ impl CrawlSpec {
         self.scope.validate()?;
         self.politeness.validate()?;
         self.content.validate()?;
+        if self.content.sitemaps != SitemapPolicy::None
+            && self.politeness.robots == RobotsPolicy::Ignore
+        {
+            return Err(SpecError::new(
+                "content.sitemaps",
+                "robots.txt names them, and this crawl ignores it",
+            ));
+        }
         self.fetch.validate()
     }
 }
