@@ -6,6 +6,9 @@ ALTER TABLE crawls ADD COLUMN keeps INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE crawls ADD COLUMN duplicates INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE crawls ADD COLUMN near_duplicates INTEGER NOT NULL DEFAULT 0;
 
+-- `originals` holds all results up to here; later ones are looked for in the log.
+ALTER TABLE crawls ADD COLUMN originals_seq INTEGER NOT NULL DEFAULT 0;
+
 -- The first page of the crawl with the same content.
 ALTER TABLE results ADD COLUMN duplicate_of INTEGER;
 

@@ -11,6 +11,7 @@ use super::{
     duplicates::compared,
     fault::Fault,
     link_text::LinkText,
+    originals::Originals,
     reader,
     results::{self, Finished},
     row::Row,
@@ -30,6 +31,8 @@ pub(crate) struct OpenCrawl {
     pub(crate) counters: Counters,
     /// Earlier crawls may have seen the same pages.
     pub(crate) has_elders: bool,
+    /// Loaded when they are first needed.
+    pub(crate) originals: Option<Originals>,
     /// As [`super::duplicates::keeps`] has it.
     pub(crate) keeps: u8,
     /// No page of this crawl can have a list of links before it is done: there is no other crawl,
@@ -98,6 +101,7 @@ impl<'c> Commit<'c> {
             self.update_host(update)?;
         }
         self.take_seeds(&mut batch.seeds)?;
+        self.write_originals()?;
         if self.bodies.end() != bodies_before {
             self.note_segment()?;
         }

@@ -27,6 +27,7 @@ impl Writer {
             rules: new.rules,
             counters: Counters::default(),
             has_elders: reader::has_elders(&self.conn, crawl)?,
+            originals: None,
             keeps: keeps(&new.spec),
             first_lists: crawl == CrawlId(1),
         };
@@ -68,6 +69,7 @@ impl Writer {
             rules,
             counters: Counters::load(&self.conn, crawl)?,
             has_elders: reader::has_elders(&self.conn, crawl)?,
+            originals: None,
             keeps: self.keeps(crawl)?,
             first_lists: false,
         };

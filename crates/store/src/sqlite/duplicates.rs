@@ -1,9 +1,9 @@
-//! Which page had some content first, and what is known of the content of a result.
+//! Copies, and what is known of the content of a result.
 
 use rusqlite::{OptionalExtension, params};
 use trawl_types::{CrawlId, CrawlSpec, PageId, Sequence};
 
-use super::{commit::Commit, fault::Fault};
+use super::{commit::Commit, fault::Fault, originals::Originals};
 use crate::{
     contract::{
         read::StoredPrint,
@@ -12,8 +12,6 @@ use crate::{
     segment::BodyRef,
 };
 
-/// Bytes of a hash that are compared: as hard to forge as any hash of 128 bits.
-const COMPARED: usize = 16;
 /// Fingerprints are there; the other bits say what else is kept.
 const FINGERPRINTS: u8 = 8;
 
@@ -41,23 +39,27 @@ impl Commit<'_> {
         page: PageId,
         hash: Option<&[u8]>,
     ) -> Result<Option<PageId>, Fault> {
-        let Some(hash) = hash.and_then(|hash| hash.get(..COMPARED)) else {
-            return Ok(None);
+        let Some(hash) = hash else { return Ok(None) };
+        let (conn, crawl) = (self.sql.conn, self.crawl);
+        let originals = match &mut self.open.originals {
+            Some(originals) => originals,
+            // Forgotten when a transaction failed, or not yet needed since the start.
+            none => none.insert(Originals::load(conn, crawl)?),
         };
-        let values = params![self.crawl.0, hash, page.0];
-        if self.sql.add_original.execute(values)? > 0 {
-            return Ok(None);
+        let first = originals.find_or_add(conn, crawl, page, hash)?;
+        let first = first.filter(|first| *first != page);
+        self.open.counters.duplicates += u64::from(first.is_some());
+        Ok(first)
+    }
+
+    /// Originals that no longer fit into memory go to their table.
+    pub(super) fn write_originals(&mut self) -> Result<(), Fault> {
+        let (conn, crawl) = (self.sql.conn, self.crawl);
+        let seq = self.open.counters.last_seq;
+        match &mut self.open.originals {
+            Some(originals) => originals.make_room(conn, crawl, seq),
+            None => Ok(()),
         }
-        let first = self
-            .sql
-            .conn
-            .prepare_cached("SELECT page FROM originals WHERE crawl = ?1 AND hash = ?2")?
-            .query_row(params![self.crawl.0, hash], |row| row.get(0).map(PageId))?;
-        if first == page {
-            return Ok(None);
-        }
-        self.open.counters.duplicates += 1;
-        Ok(Some(first))
     }
 
     /// Writes what was made of a body.

@@ -13,7 +13,7 @@
 //! * [`edges`], [`link_text`]: the links of a page as one row, and the text in it
 //! * [`depth`]: shortest distances, kept true
 //! * [`results`]: the result log
-//! * [`duplicates`]: which page had some content first, and content made of pages
+//! * [`originals`], [`duplicates`]: which page had some content first, and content made of pages
 //! * [`cache`], [`counters`], [`row`], [`statements`]: what the writer keeps at hand
 //! * [`reader`], [`explain`], [`pool`]: questions and the connections they are asked on
 //! * [`checkpoint`]: the log written back, out of everyone's way
@@ -33,6 +33,7 @@ mod link_text;
 mod links;
 mod lock;
 mod open;
+mod originals;
 mod pool;
 mod reader;
 mod results;

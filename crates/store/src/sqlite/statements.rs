@@ -17,7 +17,6 @@ pub(crate) struct Statements<'c> {
     pub(crate) add_crawl_host: CachedStatement<'c>,
     pub(crate) add_result: CachedStatement<'c>,
     pub(crate) finish_row: CachedStatement<'c>,
-    pub(crate) add_original: CachedStatement<'c>,
 }
 
 impl std::fmt::Debug for Statements<'_> {
@@ -57,10 +56,6 @@ impl<'c> Statements<'c> {
             finish_row: conn.prepare_cached(
                 "UPDATE crawl_pages SET state = 2, attempts = ?3, outcome = ?4, seq = ?5
                  WHERE crawl = ?1 AND page = ?2",
-            )?,
-            add_original: conn.prepare_cached(
-                "INSERT INTO originals (crawl, hash, page) VALUES (?1, ?2, ?3)
-                 ON CONFLICT DO NOTHING",
             )?,
         })
     }

@@ -150,6 +150,7 @@ impl Writer {
         });
         if done.is_err() {
             open.counters = counters;
+            open.originals = None;
             self.memory.clear();
             roll_back(&self.conn);
             if let Err(error) = self.bodies.rewind(end) {
