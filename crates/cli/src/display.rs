@@ -172,8 +172,14 @@ pub(crate) fn counts_text(counts: &CrawlCounts) -> String {
     row("links between pages", counts.edges);
     row("URLs seen", counts.discovered);
     row("hosts", counts.hosts);
-    if counts.pending > 0 {
-        row("URLs waiting", counts.pending);
+    for (name, value) in [
+        ("copies of other pages", counts.duplicates),
+        ("near-duplicates of other pages", counts.near_duplicates),
+        ("URLs waiting", counts.pending),
+    ] {
+        if value > 0 {
+            row(name, value);
+        }
     }
     if !counts.outcomes.is_empty() {
         text.push_str("How visits ended:\n");

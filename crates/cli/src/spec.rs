@@ -6,15 +6,15 @@ use anyhow::Context;
 use trawl_types::{
     CrawlSpec,
     spec::{
-        FetchSpec, HeadPolicy, HostScope, KeepSpec, Order, Oversize, Politeness, RetrySpec,
-        RobotsPolicy, ScopeSpec, StrategySpec, UserAgent,
+        ContentSpec, FetchSpec, HeadPolicy, HostScope, KeepSpec, Order, Oversize, Politeness,
+        RetrySpec, RobotsPolicy, ScopeSpec, SitemapPolicy, StrategySpec, UserAgent,
     },
 };
 
 use crate::{
     args::{
-        CrawlArgs, Format, HeadArg, KeepArg, LimitArgs, OversizeArg, PolitenessArgs, RequestArgs,
-        ScopeArg, StrategyArg, UnreachableArg,
+        ContentArgs, CrawlArgs, Format, HeadArg, KeepArg, LimitArgs, OversizeArg, PolitenessArgs,
+        RequestArgs, ScopeArg, SitemapsArg, StrategyArg, UnreachableArg,
     },
     exit::BadInput,
 };
@@ -29,10 +29,8 @@ pub(crate) fn spec_of(args: &CrawlArgs) -> anyhow::Result<CrawlSpec> {
         },
         politeness: politeness_of(&args.politeness),
         fetch: fetch_of(&args.requests)?,
-        keep: KeepSpec {
-            html: args.keep.contains(&KeepArg::Html)
-                || args.output.format == Some(Format::Markdown),
-        },
+        keep: keep_of(args),
+        content: content_of(&args.content),
         ..CrawlSpec::default()
     };
     spec.normalise.upgrade_https = args.limits.upgrade_https;
@@ -40,6 +38,30 @@ pub(crate) fn spec_of(args: &CrawlArgs) -> anyhow::Result<CrawlSpec> {
         return Err(BadInput("--strategy best-first needs --keywords to look for".into()).into());
     }
     Ok(spec)
+}
+
+fn keep_of(args: &CrawlArgs) -> KeepSpec {
+    let kept = |what| args.content.keep.contains(&what);
+    KeepSpec {
+        html: kept(KeepArg::Html),
+        markdown: kept(KeepArg::Markdown) || args.output.format == Some(Format::Markdown),
+        text: kept(KeepArg::Text),
+    }
+}
+
+fn content_of(args: &ContentArgs) -> ContentSpec {
+    ContentSpec {
+        near_duplicates: args.near_duplicates,
+        near_distance: args.near_distance,
+        stop_at_near_duplicates: args.stop_at_near_duplicates,
+        max_content_bytes: args.max_content,
+        documents: args.documents,
+        sitemaps: match args.sitemaps {
+            None => SitemapPolicy::None,
+            Some(SitemapsArg::Robots) => SitemapPolicy::Robots,
+            Some(SitemapsArg::Guess) => SitemapPolicy::Guess,
+        },
+    }
 }
 
 fn seeds_of(args: &CrawlArgs) -> anyhow::Result<Vec<String>> {

@@ -2,7 +2,7 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -12,11 +12,11 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use trawl_frontier::Moment;
 use trawl_store::{
     Store, StoreError,
-    contract::write::{CommitBatch, CommitReport, HostUpdate, Settlement},
+    contract::write::{CommitBatch, CommitReport, HostUpdate, NewLink, Settlement},
 };
 use trawl_types::{CrawlId, HostId, PageId, Scheme};
 
-use crate::{clock::Clock, task::PageTask};
+use crate::{clock::Clock, plan::CrawlPlan, task::PageTask};
 
 const MOST_PER_BATCH: usize = 512;
 /// Bytes of one batch, about: what it admits comes back all at once.
@@ -30,6 +30,8 @@ pub(crate) struct Item {
     pub(crate) crawl: CrawlId,
     pub(crate) what: What,
     pub(crate) weight: usize,
+    /// Where near-duplicates are looked for.
+    pub(crate) plan: Option<Arc<CrawlPlan>>,
 }
 
 #[derive(Debug)]
@@ -37,6 +39,7 @@ pub(crate) enum What {
     Page(Box<Settlement>, After),
     Host(Box<HostUpdate>),
     Robots(Box<HostUpdate>, HostId, Scheme),
+    Seeds(Vec<NewLink>),
 }
 
 #[derive(Debug)]
@@ -111,16 +114,23 @@ impl Committer {
             now: self.clock.wall(),
             settlements: Vec::new(),
             hosts: Vec::new(),
+            seeds: Vec::new(),
         };
         let count = items.len();
         let weight = items.iter().map(|item| item.weight).sum();
         let (mut afters, mut robots) = (Vec::new(), Vec::new());
         for item in items {
             match item.what {
-                What::Page(settlement, after) => {
+                What::Page(mut settlement, after) => {
+                    if let Some(clusters) = item.plan.as_ref().and_then(|plan| plan.clusters()) {
+                        let clusters = clusters.lock();
+                        let mut clusters = clusters.unwrap_or_else(PoisonError::into_inner);
+                        clusters.place(&mut settlement);
+                    }
                     batch.settlements.push(*settlement);
                     afters.push(after);
                 }
+                What::Seeds(seeds) => batch.seeds.extend(seeds),
                 What::Host(update) => batch.hosts.push(*update),
                 What::Robots(update, host, scheme) => {
                     batch.hosts.push(*update);

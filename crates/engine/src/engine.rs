@@ -110,7 +110,9 @@ impl Engine {
         if matches!(row.state, CrawlState::Completed | CrawlState::Cancelled) {
             return Err(EngineError::NothingLeft(crawl, row.state.as_str()));
         }
-        let plan = Arc::new(self.plan(row.spec)?);
+        let mut plan = self.plan(row.spec)?;
+        plan.remember(self.store.as_ref(), crawl).await?;
+        let plan = Arc::new(plan);
         self.store.reopen_crawl(crawl, plan.write_rules()).await?;
         let pages = self.store.counts(crawl).await?.pages;
         self.store

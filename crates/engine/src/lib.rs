@@ -9,6 +9,7 @@
 //! * `plan`: a spec compiled into rules, and what they say of a URL
 //! * `task`: what a lease carries
 //! * `visit`: one lease to one settlement
+//! * `clusters`: pages that nearly repeat each other
 //! * `commit`: settlements to transactions, batched
 //! * `dispatch`: the loop that owns frontier, budgets and the ends of crawls
 //! * `progress`: a crawl in numbers while it runs
@@ -16,6 +17,7 @@
 //! * `explain`: why a URL was or was not crawled, or what would happen to it
 
 mod clock;
+mod clusters;
 mod commit;
 mod dispatch;
 mod engine;

@@ -1,21 +1,27 @@
 //! A spec compiled into rules, and what they say of a URL. Pure but for the fetcher it carries.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rustc_hash::FxHashSet;
 use trawl_fetch::Fetcher;
-use trawl_rules::{AddressGuard, DomainLists, Normaliser, Scope, Scorer, TrapGuard, domain_of};
+use trawl_rules::{
+    AddressGuard, DomainLists, Normaliser, Scope, Scorer, TrapGuard, domain_of, site_of,
+};
 use trawl_store::contract::{
     target::LinkTarget,
     write::{Admission, NewLink, Terrain, TerrainHost, WriteRules},
 };
+use trawl_store::{Store, StoreError};
 use trawl_types::{
-    CrawlSpec, CrawlUrl, HostKey, KeySecret, LinkKind, LinkRel, Place, Reason,
-    spec::{MAX_SCORE, SpecError},
+    CrawlId, CrawlSpec, CrawlUrl, HostKey, KeySecret, LinkKind, LinkRel, Place, Reason,
+    spec::{MAX_SCORE, SitemapPolicy, SpecError},
 };
 use url::{Origin, Url};
 
-use crate::visit::LinkMemory;
+use crate::{
+    clusters::Clusters,
+    visit::{LinkMemory, Others},
+};
 
 /// Everything a visit needs to know of its crawl.
 #[derive(Debug)]
@@ -31,6 +37,8 @@ pub struct CrawlPlan {
     secret: KeySecret,
     seeds: Vec<Result<CrawlUrl, (String, Reason)>>,
     memory: LinkMemory,
+    /// Only where near-duplicates are looked for.
+    clusters: Option<Mutex<Clusters>>,
     /// Where the spec's own headers may be sent.
     trusted: FxHashSet<String>,
 }
@@ -67,7 +75,10 @@ impl CrawlPlan {
         let fetcher = Fetcher::new(&spec.fetch)?;
         let trusted = good.iter().map(|seed| origin_of(seed.address())).collect();
         let normaliser = Arc::new(normaliser);
+        let clusters = spec.content.near_duplicates;
+        let clusters = clusters.then(|| Mutex::new(Clusters::new(&spec.content)));
         Ok(Self {
+            clusters,
             spec,
             fetcher,
             normaliser,
@@ -149,6 +160,65 @@ impl CrawlPlan {
 
     pub(crate) fn memory(&self) -> &LinkMemory {
         &self.memory
+    }
+
+    pub(crate) fn clusters(&self) -> Option<&Mutex<Clusters>> {
+        self.clusters.as_ref()
+    }
+
+    /// Takes in what an earlier process found of this crawl.
+    pub(crate) async fn remember(
+        &mut self,
+        store: &dyn Store,
+        crawl: CrawlId,
+    ) -> Result<(), StoreError> {
+        match &mut self.clusters {
+            Some(clusters) => {
+                let clusters = clusters.get_mut();
+                let clusters = clusters.unwrap_or_else(PoisonError::into_inner);
+                clusters.rebuild(store, crawl).await
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Whether more is made of pages than links and facts.
+    pub(crate) fn digests(&self) -> bool {
+        self.spec.keep.content() || self.spec.content.near_duplicates
+    }
+
+    pub(crate) fn others(&self) -> Others {
+        Others {
+            documents: self.spec.content.documents || self.spec.keep.content(),
+            sitemaps: self.spec.content.sitemaps != SitemapPolicy::None,
+        }
+    }
+
+    /// A sitemap that robots.txt or another sitemap names. Include patterns are about pages; a
+    /// sitemap on a host of another site must be in scope.
+    pub(crate) fn sitemap_target(&self, base: &Url, address: &str) -> Option<LinkTarget> {
+        let url = self.normaliser.join(base, address).ok()?;
+        let home = Url::host_str(base).zip(url.address().host_str());
+        let verdict = if home.is_some_and(|(here, there)| site_of(here) == site_of(there)) {
+            self.judge_seed(&url)
+        } else {
+            self.judge(&url, LinkRel::default())
+        };
+        let verdict = verdict.map(|()| MAX_SCORE);
+        let (address, host) = (url.as_str(), url.host().as_str());
+        Some(LinkTarget::new(address, host, url.key(), verdict))
+    }
+
+    /// The same, as it enters the store from robots.txt.
+    pub(crate) fn sitemap_seed(&self, base: &Url, address: &str) -> Option<NewLink> {
+        Some(NewLink {
+            target: self.sitemap_target(base, address)?,
+            kind: LinkKind::Sitemap,
+            rel: LinkRel::default(),
+            place: Place::Body,
+            anchor: "".into(),
+            chain: Vec::new(),
+        })
     }
 
     /// The seeds as they enter the store.

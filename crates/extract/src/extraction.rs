@@ -7,7 +7,7 @@ use url::Url;
 
 use crate::charset;
 use crate::content::{ContentLimits, PageKind, Strategy, main_content};
-use crate::document::{self, Document, DocumentKind, TextDocument};
+use crate::document::{self, Document, DocumentKind, DocumentLink, TextDocument};
 use crate::fingerprint::{Fingerprint, near_fingerprint, text_sha256};
 use crate::language::{LanguageGuess, language, text_size};
 use crate::markdown::{RenderLimits, render};
@@ -74,6 +74,10 @@ pub struct Extracted {
     pub quality: Option<f32>,
     /// What the document says about itself.
     pub metadata: Value,
+    /// Where it leads, if it is Markdown or a feed; the links of a page are found by
+    /// [`page()`](crate::page()).
+    #[serde(skip)]
+    pub links: Vec<DocumentLink>,
     /// What went not quite right.
     #[serde(serialize_with = "as_sentences")]
     pub warnings: Vec<Warning>,
@@ -213,6 +217,7 @@ fn text_document(mut document: TextDocument, source: &Source<'_>) -> Extracted {
         truncated: document.truncated || cut,
         title: document.title,
         metadata: as_value(about),
+        links: document.links,
         warnings: document.warnings,
         ..measured(kind, document.text.clone(), document.text, declared, source)
     }
@@ -244,6 +249,7 @@ fn measured(
         strategy: None,
         quality: None,
         metadata: Value::Null,
+        links: Vec::new(),
         warnings: Vec::new(),
     }
 }

@@ -182,6 +182,34 @@ fn microdata_becomes_json_and_counts_as_structured_data() {
 }
 
 #[test]
+fn items_take_over_what_they_refer_to() {
+    let page = read(
+        r#"<p id=name itemprop=name>The <b>lamp</b></p>
+        <div itemscope itemtype=https://schema.org/Product itemref="name missing offer extra"></div>
+        <div id=offer itemprop=offers itemscope><meta itemprop=price content=7></div>
+        <ul id=extra><li itemprop=color>red<li itemprop=color>blue</ul>
+        <p itemscope id=loop itemref=loop><i itemprop=a>x</i></p>"#,
+    );
+    assert_eq!(
+        page.microdata,
+        [
+            json!({"type": ["https://schema.org/Product"], "properties": {
+                "name": ["The lamp"],
+                "offers": [{"type": [], "properties": {"price": ["7"]}}],
+                "color": ["red", "blue"]}}),
+            json!({"type": [], "properties": {"price": ["7"]}}),
+            json!({"type": [], "properties": {"a": ["x"]}}),
+        ]
+    );
+    let many = format!(
+        "<div id=a>{}</div>{}",
+        "<p itemprop=x>text</p>".repeat(1900),
+        "<div itemscope itemref='a a a a'></div>".repeat(300)
+    );
+    assert!(serde_json::to_string(&read(&many)).unwrap().len() < 200_000);
+}
+
+#[test]
 fn a_time_element_counts_where_it_is_marked_or_in_the_only_article() {
     let date = |html: &str| read(html).publish_date.map(|date| date.to_string());
     let may = Some("2026-05-01".to_owned());

@@ -55,7 +55,11 @@ fn link(secret: KeySecret, n: u64) -> NewLink {
     }
 }
 
-fn visit(at: UnixMillis) -> Visit {
+fn visit(at: UnixMillis, page: PageId) -> Visit {
+    // As scattered as hashes are.
+    let number = (page.0 as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mut hash = [0; 32];
+    hash[..8].copy_from_slice(&number.to_be_bytes());
     Visit {
         outcome: Outcome::new(OutcomeKind::Fetched, Some(200), ""),
         attempts: 1,
@@ -68,7 +72,7 @@ fn visit(at: UnixMillis) -> Visit {
         charset: Some("utf-8".into()),
         language: Some("en".into()),
         content_length: Some(20_000),
-        content_hash: Some(Default::default()),
+        content_hash: Some(hash),
         truncated: false,
         etag: Some("\"5f3-1a2b3c\"".into()),
         last_modified: None,
@@ -77,6 +81,7 @@ fn visit(at: UnixMillis) -> Visit {
         fetch_time_ms: 12,
         crawled_at: at,
         body: None,
+        digest: None,
     }
 }
 
@@ -151,7 +156,7 @@ impl Run {
             self.seen += new_links;
             settlements.push(Settlement {
                 page,
-                end: VisitEnd::Final(Box::new(visit(now))),
+                end: VisitEnd::Final(Box::new(visit(now, page))),
                 links: numbers.into_iter().map(|n| link(secret, n)).collect(),
             });
         }
@@ -160,6 +165,7 @@ impl Run {
             now,
             settlements,
             hosts: Vec::new(),
+            seeds: Vec::new(),
         }
     }
 

@@ -27,6 +27,7 @@ fn batch(crawl: &Crawl<'_>, page: PageId, round: usize, body: Option<Vec<u8>>) -
             links: crawl.links(&names),
         }],
         hosts: Vec::new(),
+        seeds: Vec::new(),
     }
 }
 

@@ -233,6 +233,7 @@ async fn crawl(path: &Path, graph: &Graph, choices: &[(usize, usize)], max_depth
             now: NOW,
             settlements,
             hosts: Vec::new(),
+            seeds: Vec::new(),
         };
         open.extend(store.commit(batch).await.unwrap().admitted);
         if restart % 7 == 0 {

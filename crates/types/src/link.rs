@@ -91,6 +91,12 @@ impl Place {
 }
 
 impl LinkKind {
+    /// How much further away than its page a link leads. A redirect is no step, and what a sitemap
+    /// lists is as near as the sitemap.
+    pub fn depth_step(self) -> u32 {
+        u32::from(!matches!(self, Self::Redirect | Self::Sitemap))
+    }
+
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Anchor => "anchor",

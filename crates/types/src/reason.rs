@@ -55,6 +55,7 @@ codes! {
     PageBudget = 20, "page_budget", "the crawl's page budget is used up";
     HostSuspended = 21, "host_suspended", "the host was suspended for this run";
     PathTooDeep = 22, "path_too_deep", "the path has more segments than the limit";
+    NearDuplicates = 23, "near_duplicates", "only pages that repeat each other link to it";
 }
 
 /// A refusal: which rule, and what exactly it saw.

@@ -103,7 +103,12 @@ pub struct PageRecord {
     pub content_length: Option<u64>,
     /// Hash of the body, hex.
     pub content_hash: Option<String>,
+    /// The body was cut, or the content made of it.
     pub truncated: bool,
+    /// The first page of the crawl with the same content.
+    pub duplicate_of: Option<String>,
+    /// The first page of the crawl with nearly the same content; copies to the letter have one too.
+    pub near_duplicate_of: Option<String>,
     pub etag: Option<String>,
     pub last_modified: Option<String>,
     /// Directives of the robots meta element and header, as found.
@@ -114,6 +119,28 @@ pub struct PageRecord {
     pub crawled_at: UnixMillis,
     /// True where the raw body is kept.
     pub has_body: bool,
+    /// True where Markdown or text is kept.
+    pub has_content: bool,
+}
+
+/// What was made of a page and kept: main content, and what the page says about itself.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PageContent {
+    /// `html`, `pdf`, `plain_text`, `markdown` or `feed`.
+    pub kind: String,
+    /// The title without the site's name, where that can be told.
+    pub title: Option<String>,
+    /// Detected or declared, as a BCP 47 tag.
+    pub language: Option<String>,
+    pub word_count: u64,
+    pub reading_time_seconds: u32,
+    /// There was more content than is kept.
+    pub truncated: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub markdown: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    pub metadata: serde_json::Value,
 }
 
 /// What one crawl knows of one URL: the answer behind `trawl explain`.

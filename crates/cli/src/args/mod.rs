@@ -1,10 +1,13 @@
 //! What may be typed. Meaning is given to it in `spec` and in the commands.
 
+mod content;
 mod map;
 
 use std::{path::PathBuf, time::Duration};
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+
+pub(crate) use content::{ContentArgs, KeepArg, SitemapsArg};
 
 use crate::units;
 pub(crate) use map::{ClassArg, GraphFormat, LevelArg, MapArgs, NetworkArgs, ViewArgs, ViewFormat};
@@ -67,7 +70,7 @@ pub(crate) enum Format {
     Json,
     Csv,
     Urls,
-    /// A file for each page, in a folder; keeps the pages' HTML
+    /// A file for each page, in a folder; keeps the pages' Markdown
     Markdown,
 }
 
@@ -124,11 +127,6 @@ pub(crate) enum UnreachableArg {
     Allow,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum KeepArg {
-    Html,
-}
-
 #[derive(Debug, Args)]
 pub(crate) struct CrawlArgs {
     /// Where to start
@@ -150,9 +148,8 @@ pub(crate) struct CrawlArgs {
     pub(crate) politeness: PolitenessArgs,
     #[command(flatten)]
     pub(crate) requests: RequestArgs,
-    /// What to keep of each page beside its record and its links
-    #[arg(long, value_enum, help_heading = "Options")]
-    pub(crate) keep: Vec<KeepArg>,
+    #[command(flatten)]
+    pub(crate) content: ContentArgs,
     /// Neither progress nor summary
     #[arg(short, long, help_heading = "Options")]
     pub(crate) quiet: bool,

@@ -12,7 +12,8 @@ pub(crate) async fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
     let spec = spec_of(&args)?;
     // All that can be wrong with the input is found before a database is made.
     CrawlPlan::compile(spec.clone(), KeySecret([0; 16]), display::this_year())?;
-    let output = Sink::chosen(&args.output)?.map(Sink::open).transpose()?;
+    let output = Sink::chosen(&args.output)?.map(|sink| sink.showing(spec.keep, &args.output));
+    let output = output.map(Sink::open).transpose()?;
     let database = &args.database.database;
     let store = open(database)?;
     let left = last_unfinished(store.as_ref()).await?;

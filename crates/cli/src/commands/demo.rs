@@ -5,10 +5,7 @@ use std::{path::Path, process::ExitCode, time::Duration};
 use anyhow::Context;
 use trawl_engine::{Engine, EngineOptions};
 use trawl_testweb::{TestWeb, WebSpec};
-use trawl_types::{
-    CrawlSpec,
-    spec::{HostScope, KeepSpec},
-};
+use trawl_types::{CrawlSpec, spec::HostScope};
 
 use super::{open, session};
 use crate::{
@@ -50,7 +47,7 @@ fn spec_for(root: &str) -> CrawlSpec {
     spec.politeness.delay_ms = 10;
     spec.fetch.resolve = vec!["*.test=127.0.0.1".into()];
     spec.fetch.allow_networks = vec!["127.0.0.0/8".into()];
-    spec.keep = KeepSpec { html: true };
+    spec.keep.html = true;
     spec
 }
 

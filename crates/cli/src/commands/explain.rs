@@ -5,7 +5,7 @@ use std::{io::Write, process::ExitCode};
 use serde_json::json;
 use trawl_engine::{CrawlPlan, Explanation, RobotsSays, explain};
 use trawl_store::contract::read::CrawlRow;
-use trawl_types::{CrawlState, PageState, ReasonCode, record::PageStanding};
+use trawl_types::{CrawlState, PageRecord, PageState, ReasonCode, record::PageStanding};
 
 use super::{open_to_read, pick};
 use crate::{args::ExplainArgs, display};
@@ -75,6 +75,7 @@ fn seen_lines(row: &CrawlRow, found: &Explanation, standing: &PageStanding) -> V
                     .iter()
                     .map(|title| format!("  title        {title}")),
             );
+            lines.extend(copy_lines(record));
         }
         (PageState::Refused, _) => {
             let why = standing
@@ -95,6 +96,13 @@ fn seen_lines(row: &CrawlRow, found: &Explanation, standing: &PageStanding) -> V
         lines.push(format!("    {step}: {url}"));
     }
     lines
+}
+
+fn copy_lines(record: &PageRecord) -> impl Iterator<Item = String> {
+    let same = record.duplicate_of.iter();
+    let same = same.map(|first| format!("  the same as  {first}"));
+    let near = record.near_duplicate_of.iter();
+    same.chain(near.map(|first| format!("  nearly as    {first}")))
 }
 
 fn waiting_text(row: &CrawlRow, found: &Explanation, standing: &PageStanding) -> String {

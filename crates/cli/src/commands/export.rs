@@ -12,14 +12,17 @@ use crate::{
 pub(crate) async fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
     let store = open_to_read(&args.database.database)?;
     let row = pick(store.as_ref(), args.crawl).await?;
-    if args.output.format == Some(Format::Markdown) && !row.spec.keep.html {
+    let keep = row.spec.keep;
+    if args.output.format == Some(Format::Markdown) && !keep.html && !keep.markdown {
         let message = format!(
-            "crawl {} kept no HTML to make Markdown of: crawl with --keep html",
+            "crawl {} kept neither Markdown nor HTML to make it of: crawl with --keep markdown",
             row.id
         );
         return Err(BadInput(message).into());
     }
-    let output = Sink::stdout(&args.output)?.open()?;
+    let output = Sink::stdout(&args.output)?
+        .showing(keep, &args.output)
+        .open()?;
     output.follower(row.id, 0).write_all(store.as_ref()).await?;
     Ok(ExitCode::SUCCESS)
 }

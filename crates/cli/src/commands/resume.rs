@@ -18,14 +18,17 @@ pub(crate) async fn run(args: ResumeArgs) -> anyhow::Result<ExitCode> {
         );
         return Err(BadInput(message).into());
     }
-    let output = Sink::chosen(&args.output)?.map(Sink::open).transpose()?;
+    let sink = Sink::chosen(&args.output)?;
     let store = open(database)?;
     let crawl = match args.crawl {
         Some(id) => CrawlId(id),
         None => unfinished(store.as_ref()).await?,
     };
+    let row = store.crawl(crawl).await?;
+    let output = sink.map(|sink| sink.showing(row.spec.keep, &args.output));
+    let output = output.map(Sink::open).transpose()?;
     let engine = Engine::start(store.clone(), EngineOptions::default()).await?;
-    let before = store.crawl(crawl).await?.last_seq.0;
+    let before = row.last_seq.0;
     let handle = engine.resume(crawl).await?;
     // A file is written anew from the log, so that it ends up whole; a pipe gets what is new.
     let follower = output.map(|output| {

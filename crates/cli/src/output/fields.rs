@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 use trawl_store::contract::read::StoredLink;
 use trawl_types::PageRecord;
 
+use super::besides::Besides;
 use crate::{display, exit::BadInput};
 
 /// Every field, in the order in which they are written.
@@ -25,6 +26,8 @@ const ALL: &[&str] = &[
     "content_length",
     "content_hash",
     "truncated",
+    "duplicate_of",
+    "near_duplicate_of",
     "etag",
     "last_modified",
     "robots",
@@ -34,11 +37,23 @@ const ALL: &[&str] = &[
     "crawled_at",
     "has_body",
     "seq",
+    "markdown",
+    "text",
+    "metadata",
+    "word_count",
+    "html",
     "links",
 ];
 
-/// Shown unless others are asked for: all but the links, which multiply the size.
-const DEFAULT: usize = ALL.len() - 1;
+/// Multiply the size of the output, so they are shown only where they are asked for.
+const LARGE: &[&str] = &[
+    "markdown",
+    "text",
+    "metadata",
+    "word_count",
+    "html",
+    "links",
+];
 
 #[derive(Debug, Clone)]
 pub(crate) struct Fields(Vec<&'static str>);
@@ -46,7 +61,8 @@ pub(crate) struct Fields(Vec<&'static str>);
 impl Fields {
     pub(crate) fn parse(names: &[String]) -> Result<Self, BadInput> {
         if names.is_empty() {
-            return Ok(Self(ALL[..DEFAULT].to_vec()));
+            let small = ALL.iter().filter(|name| !LARGE.contains(name));
+            return Ok(Self(small.copied().collect()));
         }
         let known = |name: &String| {
             let name = name.trim();
@@ -67,15 +83,22 @@ impl Fields {
         &self.0
     }
 
-    pub(crate) fn wants_links(&self) -> bool {
-        self.0.contains(&"links")
+    /// Adds fields to those that are shown.
+    pub(crate) fn show(&mut self, names: &[&'static str]) {
+        let new = names.iter().filter(|name| !self.0.contains(name));
+        let new: Vec<&'static str> = new.copied().collect();
+        self.0.extend(new);
+    }
+
+    pub(crate) fn wants(&self, names: &[&str]) -> bool {
+        self.0.iter().any(|name| names.contains(name))
     }
 
     /// The chosen fields of a record, in order. Fields without a value are left out.
-    pub(crate) fn object(&self, record: &PageRecord, links: &[StoredLink]) -> Map<String, Value> {
+    pub(crate) fn object(&self, record: &PageRecord, besides: &Besides) -> Map<String, Value> {
         let mut object = Map::new();
         for name in &self.0 {
-            let value = value(name, record, links);
+            let value = value(name, record, besides);
             if !value.is_null() {
                 object.insert((*name).to_owned(), value);
             }
@@ -85,7 +108,8 @@ impl Fields {
 }
 
 /// One field of a record; `null` where it has no value.
-pub(crate) fn value(name: &str, record: &PageRecord, links: &[StoredLink]) -> Value {
+pub(crate) fn value(name: &str, record: &PageRecord, besides: &Besides) -> Value {
+    let content = besides.content.as_ref();
     match name {
         "url" => json!(record.url),
         "final_url" => json!(record.final_url),
@@ -104,6 +128,8 @@ pub(crate) fn value(name: &str, record: &PageRecord, links: &[StoredLink]) -> Va
         "content_length" => json!(record.content_length),
         "content_hash" => json!(record.content_hash),
         "truncated" => json!(record.truncated),
+        "duplicate_of" => json!(record.duplicate_of),
+        "near_duplicate_of" => json!(record.near_duplicate_of),
         "etag" => json!(record.etag),
         "last_modified" => json!(record.last_modified),
         "robots" => json!(record.robots),
@@ -113,7 +139,12 @@ pub(crate) fn value(name: &str, record: &PageRecord, links: &[StoredLink]) -> Va
         "crawled_at" => json!(display::time(record.crawled_at)),
         "has_body" => json!(record.has_body),
         "seq" => json!(record.seq),
-        "links" => links.iter().map(link).collect(),
+        "markdown" => json!(content.and_then(|content| content.markdown.as_ref())),
+        "text" => json!(content.and_then(|content| content.text.as_ref())),
+        "metadata" => content.map_or(Value::Null, |content| content.metadata.clone()),
+        "word_count" => json!(content.map(|content| content.word_count)),
+        "html" => json!(besides.html),
+        "links" => besides.links.iter().map(link).collect(),
         _ => Value::Null,
     }
 }

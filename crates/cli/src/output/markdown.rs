@@ -11,9 +11,9 @@ use std::{
 
 use serde_json::Value;
 use tokio::task::JoinHandle;
-use trawl_extract::{Extracted, Source, extract_page};
+use trawl_extract::{Extraction, Source, extract};
 use trawl_store::Store;
-use trawl_types::{CrawlId, PageRecord};
+use trawl_types::{CrawlId, PageRecord, record::PageContent};
 use url::Url;
 
 use crate::display;
@@ -31,7 +31,7 @@ impl MarkdownFolder {
         Self(folder)
     }
 
-    /// Writes the pages among the records whose bodies are kept.
+    /// Writes the pages among the records whose Markdown is kept, or whose bodies are.
     pub(super) async fn write(
         &self,
         store: &dyn Store,
@@ -41,14 +41,14 @@ impl MarkdownFolder {
         let most = available_parallelism().map_or(1, usize::from) * 2;
         let mut under_way = VecDeque::new();
         for record in records.iter().filter(|record| record.outcome.is_page()) {
-            let Some(body) = store.body(crawl, record.seq).await? else {
+            let Some(kept) = kept(store, crawl, record).await? else {
                 continue;
             };
             if under_way.len() >= most {
                 finish_first(&mut under_way).await?;
             }
             let (folder, record) = (self.clone(), record.clone());
-            let writing = move || folder.write_page(&record, &body);
+            let writing = move || folder.write_page(&record, kept);
             under_way.push_back(tokio::task::spawn_blocking(writing));
         }
         while !under_way.is_empty() {
@@ -57,21 +57,63 @@ impl MarkdownFolder {
         Ok(())
     }
 
-    fn write_page(&self, record: &PageRecord, body: &[u8]) -> io::Result<()> {
-        let address = record.final_url.as_ref().unwrap_or(&record.url);
-        let url = Url::parse(address).ok();
-        let source = Source {
-            url: url.as_ref(),
-            content_type: record.content_type.as_deref(),
-            ..Source::default()
+    fn write_page(&self, record: &PageRecord, kept: Kept) -> io::Result<()> {
+        let page = match kept {
+            Kept::Content(content) => Some(*content),
+            Kept::Body(body) => content_of(record, &body),
         };
-        let page = extract_page(body, &source);
+        let Some(page) = page else { return Ok(()) };
         let path = self.0.join(file_name(&record.url));
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;
         }
         fs::write(path, with_front_matter(record, &page))
     }
+}
+
+/// What Markdown can be made of.
+enum Kept {
+    Content(Box<PageContent>),
+    Body(Vec<u8>),
+}
+
+async fn kept(
+    store: &dyn Store,
+    crawl: CrawlId,
+    record: &PageRecord,
+) -> anyhow::Result<Option<Kept>> {
+    if record.has_content
+        && let Some(content) = super::besides::content(store, crawl, record).await?
+        && content.markdown.is_some()
+    {
+        return Ok(Some(Kept::Content(Box::new(content))));
+    }
+    Ok(store.body(crawl, record.seq).await?.map(Kept::Body))
+}
+
+/// The content of a body, if there is any to be had.
+fn content_of(record: &PageRecord, body: &[u8]) -> Option<PageContent> {
+    let address = record.final_url.as_ref().unwrap_or(&record.url);
+    let url = Url::parse(address).ok();
+    let source = Source {
+        url: url.as_ref(),
+        content_type: record.content_type.as_deref(),
+        ..Source::default()
+    };
+    let Extraction::Content(page) = extract(body, &source) else {
+        return None;
+    };
+    Some(PageContent {
+        kind: page.kind.to_owned(),
+        language: page.language.best().map(str::to_owned),
+        title: page.title,
+        word_count: page.word_count as u64,
+        reading_time_seconds: page.reading_time_seconds,
+        truncated: page.truncated,
+        markdown: Some(page.markdown),
+        text: None,
+        metadata: page.metadata,
+    })
 }
 
 async fn finish_first(under_way: &mut VecDeque<JoinHandle<io::Result<()>>>) -> anyhow::Result<()> {
@@ -140,7 +182,7 @@ fn slug(path: &str) -> String {
     slug.trim_end_matches('-').to_owned()
 }
 
-fn with_front_matter(record: &PageRecord, page: &Extracted) -> String {
+fn with_front_matter(record: &PageRecord, page: &PageContent) -> String {
     let about = |name: &str| {
         page.metadata
             .get(name)
@@ -155,7 +197,7 @@ fn with_front_matter(record: &PageRecord, page: &Extracted) -> String {
         ("author", about("author")),
         ("published", about("publish_date")),
         ("modified", about("modified_date")),
-        ("language", page.language.best().map(Value::from)),
+        ("language", page.language.clone().map(Value::from)),
         ("license", about("license")),
         ("words", Some(Value::from(page.word_count))),
         (
@@ -172,7 +214,7 @@ fn with_front_matter(record: &PageRecord, page: &Extracted) -> String {
         }
     }
     text.push_str("---\n\n");
-    text.push_str(page.markdown.trim());
+    text.push_str(page.markdown.as_deref().unwrap_or_default().trim());
     text.push('\n');
     text
 }

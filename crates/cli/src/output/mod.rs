@@ -2,9 +2,11 @@
 //! written is exactly what is stored.
 //!
 //! * `fields`: which fields of a record are shown
+//! * `besides`: what is known of a page besides its record
 //! * `rows`: one record in one format
 //! * `markdown`: a folder of Markdown files
 
+mod besides;
 mod fields;
 mod markdown;
 mod rows;
@@ -19,12 +21,13 @@ use std::{
 use tokio::sync::watch;
 use trawl_engine::Progress;
 use trawl_store::Store;
-use trawl_types::{CrawlId, Sequence};
+use trawl_types::{CrawlId, Sequence, spec::KeepSpec};
 
 use crate::{
     args::{Format, OutputArgs},
     exit::BadInput,
 };
+use besides::Wanted;
 use fields::Fields;
 use markdown::MarkdownFolder;
 use rows::{LinkRows, Rows};
@@ -82,6 +85,19 @@ impl Sink {
             format,
             fields,
         })
+    }
+
+    /// Shows by default what a crawl keeps: whoever keeps Markdown wants to see it. Bodies and
+    /// cells of tables would be too much.
+    pub(crate) fn showing(mut self, keep: KeepSpec, args: &OutputArgs) -> Self {
+        let structured = matches!(self.format, Format::Ndjson | Format::Json);
+        if args.fields.is_empty() && structured && keep.content() {
+            let kept = [(keep.markdown, "markdown"), (keep.text, "text")];
+            let names = kept.iter().filter(|(kept, _)| *kept).map(|(_, name)| *name);
+            let names: Vec<_> = names.chain(["metadata", "word_count"]).collect();
+            self.fields.show(&names);
+        }
+        self
     }
 
     /// Opens the place, so that a path that cannot be written is found before a crawl begins.
@@ -215,17 +231,14 @@ impl Follower {
     }
 
     async fn write_new(&mut self, store: &dyn Store) -> anyhow::Result<()> {
+        let wanted = Wanted::of_rows(&self.rows, self.links.is_some());
         loop {
             let records = store.results(self.crawl, self.after, PAGE_SIZE).await?;
             for record in &records {
-                let links = if self.rows.wants_links() || self.links.is_some() {
-                    store.links_of(record.page_id).await?
-                } else {
-                    Vec::new()
-                };
-                self.rows.write(record, &links)?;
+                let besides = wanted.of(store, self.crawl, record).await?;
+                self.rows.write(record, &besides)?;
                 if let Some(rows) = &mut self.links {
-                    rows.write(&record.url, &links)?;
+                    rows.write(&record.url, &besides.links)?;
                 }
                 self.after = record.seq;
             }

@@ -10,7 +10,10 @@ use serde_json::{Value, json};
 use trawl_store::contract::read::StoredLink;
 use trawl_types::PageRecord;
 
-use super::fields::{Fields, value};
+use super::{
+    besides::Besides,
+    fields::{Fields, value},
+};
 use crate::args::Format;
 
 type Out = BufWriter<Box<dyn Write + Send>>;
@@ -46,26 +49,27 @@ impl Rows {
         Ok(Self { fields, to })
     }
 
-    pub(crate) fn wants_links(&self) -> bool {
-        self.fields.wants_links() && !matches!(self.to, Writer::Urls(_))
+    /// Whether any of these fields is written.
+    pub(crate) fn wants(&self, names: &[&str]) -> bool {
+        self.fields.wants(names) && !matches!(self.to, Writer::Urls(_))
     }
 
-    pub(crate) fn write(&mut self, record: &PageRecord, links: &[StoredLink]) -> io::Result<()> {
+    pub(crate) fn write(&mut self, record: &PageRecord, besides: &Besides) -> io::Result<()> {
         match &mut self.to {
             Writer::Ndjson(out) => {
-                serde_json::to_writer(&mut *out, &self.fields.object(record, links))?;
+                serde_json::to_writer(&mut *out, &self.fields.object(record, besides))?;
                 out.write_all(b"\n")
             }
             Writer::Json { out, first } => {
                 out.write_all(if std::mem::take(first) { b"\n" } else { b",\n" })?;
                 Ok(serde_json::to_writer(
                     out,
-                    &self.fields.object(record, links),
+                    &self.fields.object(record, besides),
                 )?)
             }
             Writer::Csv(csv) => {
                 let names = self.fields.names().iter();
-                let cells = names.map(|name| cell(&value(name, record, links)));
+                let cells = names.map(|name| cell(&value(name, record, besides)));
                 Ok(csv.write_record(cells)?)
             }
             Writer::Urls(out) if record.outcome.is_page() => {

@@ -8,6 +8,7 @@
 //! * `reach`: which pages are visited, and in what order
 //! * `explaining`: why a URL was or was not crawled
 //! * `extracting`: one document or many, from files, pipes and the web
+//! * `content`: copies, kept Markdown and text, documents, sitemaps
 //! * `signals`: Ctrl-C once and twice
 //! * `recrawl`: a second crawl of the same pages
 //! * `mapping`: terrain maps
@@ -18,6 +19,7 @@
 mod harness;
 
 mod addresses;
+mod content;
 mod disk;
 mod exits;
 mod explaining;

@@ -64,7 +64,7 @@ impl Dispatcher {
             });
         }
         let used = self.frontier.budget_is_used(crawl);
-        if used && out == 0 && running.uncommitted == 0 {
+        if used && out == 0 && running.is_quiet() {
             return Some((CrawlState::Completed, "the page budget is used up"));
         }
         let over = self.frontier.is_idle(crawl) && running.is_quiet() && !running.scan.needed;

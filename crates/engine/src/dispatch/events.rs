@@ -39,13 +39,19 @@ impl Dispatcher {
             return;
         };
         match step {
-            Step::Settled { task, settlement } => {
+            Step::Settled {
+                task,
+                settlement,
+                raw,
+            } => {
                 self.count_request(crawl, host, &report);
                 self.give_back(crawl, lease, host, report);
-                if is_unchanged(&settlement) {
-                    self.look_up_links(crawl, task, settlement);
-                } else {
-                    self.settle(crawl, task, settlement);
+                match raw {
+                    Some(raw) => self.digest(crawl, task, settlement, raw),
+                    None if is_unchanged(&settlement) => {
+                        self.look_up_links(crawl, task, settlement);
+                    }
+                    None => self.settle(crawl, task, settlement),
                 }
             }
             Step::CarryOn { mut task, url } => {
@@ -242,6 +248,7 @@ impl Dispatcher {
             What::Robots(Box::new(update), task.host, task.scheme),
             1024,
         );
+        self.plant_sitemaps(crawl, task.host, task.scheme);
     }
 
     pub(crate) fn take_commit(&mut self, committed: Result<Committed, StoreError>) {
@@ -359,7 +366,10 @@ fn weight_of(settlement: &Settlement) -> usize {
         .map(|link| 128 + link.target.address().len() + link.anchor.len())
         .sum();
     let body = match &settlement.end {
-        VisitEnd::Final(visit) => visit.body.as_ref().map_or(0, Vec::len),
+        VisitEnd::Final(visit) => {
+            let content = visit.digest.as_ref().and_then(|d| d.content.as_ref());
+            visit.body.as_ref().map_or(0, Vec::len) + content.map_or(0, Vec::len)
+        }
         VisitEnd::Retry { .. } | VisitEnd::Refused(_) => 0,
     };
     512 + links + body

@@ -172,6 +172,9 @@ impl Dispatcher {
             self.frontier
                 .suspend(crawl, host.id, ReasonCode::HostSuspended, now);
         }
+        for stored in &host.robots {
+            self.plant_sitemaps(crawl, host.id, stored.scheme);
+        }
     }
 
     /// Until when an answer that came now may be used.

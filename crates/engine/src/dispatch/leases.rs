@@ -182,12 +182,15 @@ impl Dispatcher {
             return;
         };
         running.uncommitted += 1;
+        let plan = running.plan.clusters().is_some();
+        let plan = plan.then(|| Arc::clone(&running.plan));
         self.uncommitted += 1;
         self.uncommitted_bytes += weight;
         let _ = self.items.send(Item {
             crawl,
             what,
             weight,
+            plan,
         });
     }
 }

@@ -39,6 +39,13 @@ pub(crate) enum Found {
         task: Box<PageTask>,
         settlement: Box<Settlement>,
     },
+    /// What a body means is in its settlement.
+    Digest {
+        crawl: CrawlId,
+        task: Box<PageTask>,
+        settlement: Option<Box<Settlement>>,
+        weight: usize,
+    },
     /// A host that the next step of something leads to.
     Host {
         crawl: CrawlId,
@@ -135,9 +142,10 @@ impl Dispatcher {
     pub(crate) fn take_found(&mut self, found: Found) {
         let crawl = match &found {
             Found::Urls { wanted, .. } => wanted.crawl,
-            Found::Hosts { crawl, .. } | Found::Links { crawl, .. } | Found::Host { crawl, .. } => {
-                *crawl
-            }
+            Found::Hosts { crawl, .. }
+            | Found::Links { crawl, .. }
+            | Found::Digest { crawl, .. }
+            | Found::Host { crawl, .. } => *crawl,
         };
         if let Some(running) = self.crawls.get_mut(&crawl) {
             running.lookups -= 1;
@@ -151,6 +159,17 @@ impl Dispatcher {
                 task,
                 settlement,
             } => links.map(|links| self.take_links(crawl, &links, task, settlement)),
+            Found::Digest {
+                crawl,
+                task,
+                settlement,
+                weight,
+            } => {
+                self.uncommitted -= 1;
+                self.uncommitted_bytes -= weight;
+                self.take_digest(crawl, task, settlement);
+                Ok(())
+            }
             Found::Host { crawl, host, next } => host.map(|host| self.go_on(crawl, &host, next)),
         };
         if let Err(error) = result {

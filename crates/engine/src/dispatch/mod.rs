@@ -6,23 +6,29 @@
 //! * `lookups`: questions to the store that run beside the loop
 //! * `leases`: what happens with a lease the frontier hands out
 //! * `events`: what happens when a visit or a commit reports
+//! * `digests`: content made of bodies beside the loop
+//! * `sitemaps`: sitemaps that robots.txt names
 //! * `ends`: how crawls stop
 
+mod digests;
 mod ends;
 mod events;
 mod hosts;
 mod leases;
 mod lookups;
 mod running;
+mod sitemaps;
 
 use std::{
     sync::{Arc, atomic::AtomicBool},
+    thread::available_parallelism,
     time::Duration,
 };
 
 use rustc_hash::FxHashMap;
 use tokio::{
     sync::{
+        Semaphore,
         mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
         oneshot, watch,
     },
@@ -97,6 +103,8 @@ pub(crate) struct Dispatcher {
     most_hosts: usize,
     uncommitted: usize,
     uncommitted_bytes: usize,
+    /// Content is made on as many threads at once.
+    cores: Arc<Semaphore>,
     hungry: Arc<AtomicBool>,
     commands: UnboundedReceiver<Command>,
     said: (UnboundedSender<Said>, UnboundedReceiver<Said>),
@@ -136,6 +144,9 @@ impl Dispatcher {
             most_hosts,
             uncommitted: 0,
             uncommitted_bytes: 0,
+            cores: Arc::new(Semaphore::new(
+                available_parallelism().map_or(2, usize::from),
+            )),
             hungry,
             commands,
             said: unbounded_channel(),

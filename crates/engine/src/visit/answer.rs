@@ -10,15 +10,63 @@ pub(crate) enum Meaning {
     Html,
     /// No content type: the body's first bytes decide.
     PerhapsHtml,
+    /// Something else that this crawl reads.
+    Document,
     Redirect,
     /// Done without a body.
     End(OutcomeKind),
 }
 
-pub(crate) fn meaning(head: &Head) -> Meaning {
+/// What a crawl reads besides HTML.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Others {
+    pub(crate) documents: bool,
+    pub(crate) sitemaps: bool,
+}
+
+impl Others {
+    pub(crate) fn any(self) -> bool {
+        self.documents || self.sitemaps
+    }
+
+    /// Whether a body of this type is read.
+    fn wants(self, essence: &str, path: &str) -> bool {
+        const XML: &[&str] = &["application/xml", "text/xml"];
+        const DOCUMENTS: &[&str] = &[
+            "application/pdf",
+            "application/x-pdf",
+            "text/plain",
+            "text/markdown",
+            "text/x-markdown",
+            "application/rss+xml",
+            "application/atom+xml",
+            "application/rdf+xml",
+            "application/feed+json",
+        ];
+        const PERHAPS_PACKED: &[&str] = &[
+            "text/plain",
+            "application/gzip",
+            "application/x-gzip",
+            "application/octet-stream",
+            "binary/octet-stream",
+        ];
+        let is = |list: &[&str]| list.iter().any(|one| essence.eq_ignore_ascii_case(one));
+        (self.any() && is(XML))
+            || (self.documents && is(DOCUMENTS))
+            || (self.sitemaps && is(PERHAPS_PACKED) && names_a_sitemap(path))
+    }
+}
+
+/// Types that say little are read as sitemaps only where the address does.
+pub(super) fn names_a_sitemap(path: &str) -> bool {
+    let path = path.to_ascii_lowercase();
+    path.ends_with(".xml.gz") || path.contains("sitemap")
+}
+
+pub(crate) fn meaning(head: &Head, others: Others, path: &str) -> Meaning {
     match head.status {
         204 | 205 => Meaning::End(OutcomeKind::NotHtml),
-        200..=299 => by_content_type(head.content_type.as_deref()),
+        200..=299 => by_content_type(head.content_type.as_deref(), others, path),
         304 => Meaning::End(OutcomeKind::NotModified),
         301 | 302 | 303 | 307 | 308 => Meaning::Redirect,
         300..=399 => Meaning::End(OutcomeKind::BadRedirect),
@@ -39,7 +87,7 @@ pub(crate) fn asked_to_wait(head: &Head, now: UnixMillis, most_ms: u64) -> Optio
     Some(wait.min(most_ms))
 }
 
-fn by_content_type(content_type: Option<&str>) -> Meaning {
+fn by_content_type(content_type: Option<&str>, others: Others, path: &str) -> Meaning {
     let Some(text) = content_type else {
         return Meaning::PerhapsHtml;
     };
@@ -50,6 +98,8 @@ fn by_content_type(content_type: Option<&str>) -> Meaning {
         || essence.eq_ignore_ascii_case("application/xhtml+xml")
     {
         Meaning::Html
+    } else if others.wants(essence, path) {
+        Meaning::Document
     } else {
         Meaning::End(OutcomeKind::NotHtml)
     }
@@ -104,6 +154,15 @@ pub(crate) fn path_suggests_other_than_html(path: &str) -> bool {
 mod tests {
     use super::*;
 
+    const HTML_ALONE: Others = Others {
+        documents: false,
+        sitemaps: false,
+    };
+
+    fn meaning(head: &Head) -> Meaning {
+        super::meaning(head, HTML_ALONE, "/")
+    }
+
     fn head(status: u16, content_type: Option<&str>) -> Head {
         Head {
             status,
@@ -148,6 +207,25 @@ mod tests {
         assert_eq!(meaning(&head(200, None)), Meaning::PerhapsHtml);
         assert!(looks_like_html(b"\xef\xbb\xbf \n<!DOCTYPE html><p>"));
         assert!(!looks_like_html(b"%PDF-1.7"));
+    }
+
+    #[test]
+    fn documents_and_sitemaps_are_read_where_they_are_asked_for() {
+        let of = |documents, sitemaps, kind, path| {
+            let others = Others {
+                documents,
+                sitemaps,
+            };
+            super::meaning(&head(200, Some(kind)), others, path) == Meaning::Document
+        };
+        assert!(of(true, false, "application/PDF; x=y", "/a"));
+        assert!(of(true, false, "text/plain", "/a"));
+        assert!(!of(true, false, "image/png", "/a"));
+        assert!(!of(false, true, "application/pdf", "/a"));
+        assert!(of(false, true, "application/xml", "/a"));
+        assert!(of(false, true, "application/gzip", "/map.xml.gz"));
+        assert!(!of(false, true, "application/gzip", "/release.tar.gz"));
+        assert!(!of(false, false, "application/xml", "/sitemap.xml"));
     }
 
     #[test]

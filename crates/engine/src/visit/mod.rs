@@ -4,14 +4,20 @@
 //! * `answer`: what a status and a content type mean
 //! * `redirect`: where a redirect may lead
 //! * `links`: a page's links as the store takes them
+//! * `listed`: links of documents and sitemaps
 //! * `rooted`: links spelled so that they mean the same on every page of an origin
 //! * `memory`: where links lead, remembered
 //! * `read`: a body read through
 //! * `page`: the visit of a page
+//! * `conclude`: what follows from it
+//! * `digest`: what a page or document means, found out when the host has its lease back
 //! * `robots`: the visit of robots.txt
 
 mod answer;
+mod conclude;
+mod digest;
 mod links;
+mod listed;
 mod memory;
 mod page;
 mod read;
@@ -25,6 +31,8 @@ use trawl_types::CrawlUrl;
 
 use crate::task::PageTask;
 
+pub(crate) use answer::Others;
+pub(crate) use digest::{Raw, digest};
 pub(crate) use links::known_links;
 pub(crate) use memory::LinkMemory;
 pub(crate) use page::visit_page;
@@ -51,6 +59,8 @@ pub(crate) enum Step {
     Settled {
         task: Box<PageTask>,
         settlement: Box<Settlement>,
+        /// What more is to be made of it before it is committed.
+        raw: Option<Box<Raw>>,
     },
     /// The same page, at another address or with another method.
     CarryOn {

@@ -4,19 +4,15 @@ use std::{panic::AssertUnwindSafe, sync::Arc};
 
 use futures_util::FutureExt;
 use tokio::sync::mpsc::UnboundedSender;
-use trawl_extract::PageFacts;
 use trawl_fetch::{Accept, Answer, Body, Ended, Head, Method, Request};
-use trawl_frontier::{Health, LeaseId, Report, backoff_ms};
-use trawl_store::contract::write::{Settlement, Visit, VisitEnd};
-use trawl_types::{
-    Outcome, OutcomeKind,
-    spec::{HeadPolicy, RateLimitPolicy},
-};
+use trawl_frontier::LeaseId;
+use trawl_types::{Outcome, OutcomeKind, spec::HeadPolicy};
 use url::Url;
 
 use super::{
-    Finished, Said, Step,
-    answer::{Meaning, asked_to_wait, looks_like_html, meaning, path_suggests_other_than_html},
+    Finished, Said,
+    answer::{Meaning, looks_like_html, meaning, path_suggests_other_than_html},
+    digest::{Raw, RawKind},
     read::{ReadBody, read_through},
     redirect::{Target, follow},
 };
@@ -65,14 +61,24 @@ pub(crate) async fn visit_page(
     })));
 }
 
+/// What an answer's headers let expect of its body.
+#[derive(Clone, Copy)]
+enum Expect {
+    Html,
+    Anything,
+    Document,
+}
+
 /// Everything one lease brought to light.
-struct Seen {
-    outcome: Outcome,
-    head: Option<Head>,
-    body: Option<ReadBody>,
-    redirect: Option<Target>,
+pub(super) struct Seen {
+    pub(super) outcome: Outcome,
+    pub(super) head: Option<Head>,
+    pub(super) body: Option<ReadBody>,
+    /// A body of which more is to be made than links and facts.
+    pub(super) raw: Option<Box<Raw>>,
+    pub(super) redirect: Option<Target>,
     /// HEAD was answered: GET comes next.
-    get_next: bool,
+    pub(super) get_next: bool,
 }
 
 impl Seen {
@@ -81,6 +87,7 @@ impl Seen {
             outcome,
             head: None,
             body: None,
+            raw: None,
             redirect: None,
             get_next: false,
         }
@@ -94,12 +101,12 @@ impl Seen {
     }
 }
 
-struct Visitor<'a> {
-    plan: &'a Arc<CrawlPlan>,
-    clock: Clock,
+pub(super) struct Visitor<'a> {
+    pub(super) plan: &'a Arc<CrawlPlan>,
+    pub(super) clock: Clock,
     lease: LeaseId,
     tell: &'a UnboundedSender<Said>,
-    began: u64,
+    pub(super) began: u64,
 }
 
 impl Visitor<'_> {
@@ -122,13 +129,13 @@ impl Visitor<'_> {
             let _ = self.tell.send(Said::Answered(self.lease));
         }
         let status = answer.head().status;
-        match meaning(answer.head()) {
+        match meaning(answer.head(), self.plan.others(), url.path()) {
             Meaning::Redirect => self.redirected(task, url, answer),
             Meaning::End(kind) if method == Method::Head && unusable_for_head(kind) => Seen {
                 get_next: true,
                 ..Seen::ended(Outcome::new(kind, Some(status), ""))
             },
-            Meaning::Html | Meaning::PerhapsHtml if method == Method::Head => {
+            Meaning::Html | Meaning::PerhapsHtml | Meaning::Document if method == Method::Head => {
                 let outcome = Outcome::new(OutcomeKind::Fetched, Some(status), "");
                 Seen {
                     get_next: true,
@@ -143,8 +150,9 @@ impl Visitor<'_> {
                     head,
                 )
             }
-            Meaning::Html => self.read(task, url, answer, false).await,
-            Meaning::PerhapsHtml => self.read(task, url, answer, true).await,
+            Meaning::Html => self.read(task, url, answer, Expect::Html).await,
+            Meaning::PerhapsHtml => self.read(task, url, answer, Expect::Anything).await,
+            Meaning::Document => self.read(task, url, answer, Expect::Document).await,
         }
     }
 
@@ -178,7 +186,7 @@ impl Visitor<'_> {
         }
     }
 
-    async fn read(&self, task: &PageTask, url: &Url, answer: Answer, sniff: bool) -> Seen {
+    async fn read(&self, task: &PageTask, url: &Url, answer: Answer, expect: Expect) -> Seen {
         let head = answer.head().clone();
         let body = match answer.body().await {
             Ok(body) => body,
@@ -189,14 +197,32 @@ impl Visitor<'_> {
                 };
             }
         };
-        if sniff && !looks_like_html(&body.bytes) {
-            let outcome = Outcome::new(OutcomeKind::NotHtml, Some(head.status), "");
-            return Seen::with_head(outcome, head);
+        let html = match expect {
+            Expect::Html => true,
+            Expect::Anything => looks_like_html(&body.bytes),
+            Expect::Document => false,
+        };
+        if !html {
+            return self.document(url, head, body);
         }
         let outcome = Outcome::new(OutcomeKind::Fetched, Some(head.status), "");
-        let read = self.understand(task, url, &head, body).await;
+        let (read, body) = self.understand(task, url, &head, body).await;
+        let raw = body.filter(|_| self.plan.digests());
+        let raw = raw.map(|body| Raw::boxed(RawKind::Page, url, &head, body));
         Seen {
             body: read,
+            raw,
+            ..Seen::with_head(outcome, head)
+        }
+    }
+
+    /// What it holds is found out when the host has its lease back.
+    fn document(&self, url: &Url, head: Head, body: Body) -> Seen {
+        let outcome = Outcome::new(OutcomeKind::NotHtml, Some(head.status), "");
+        let wanted = self.plan.others().any();
+        let raw = wanted.then(|| Raw::boxed(RawKind::Document, url, &head, body));
+        Seen {
+            raw,
             ..Seen::with_head(outcome, head)
         }
     }
@@ -207,168 +233,20 @@ impl Visitor<'_> {
         url: &Url,
         head: &Head,
         body: Body,
-    ) -> Option<ReadBody> {
+    ) -> (Option<ReadBody>, Option<Body>) {
         if body.bytes.len() < LARGE_BODY {
-            return Some(read_through(
-                self.plan, url, head, task.score, self.clock, &body,
-            ));
+            let read = read_through(self.plan, url, head, task.score, self.clock, &body);
+            return (Some(read), Some(body));
         }
         let (plan, url, head) = (Arc::clone(self.plan), url.clone(), head.clone());
         let (score, clock) = (task.score, self.clock);
-        let reading = move || read_through(&plan, &url, &head, score, clock, &body);
-        tokio::task::spawn_blocking(reading).await.ok()
-    }
-
-    /// What follows from all that was seen.
-    fn conclude(&self, mut task: Box<PageTask>, url: &Url, mut seen: Seen) -> (Report, Step) {
-        let mut report = self.report(&task, &seen);
-        if seen.get_next {
-            report.counts_as_page = false;
-            task.phase = Phase::Get;
-            if let Ok(same) = self.plan.normaliser().url(url.clone()) {
-                return (
-                    report,
-                    Step::CarryOn {
-                        task,
-                        url: Box::new(same),
-                    },
-                );
-            }
-        }
-        let redirect = seen.redirect.take();
-        if let Some(Target::SamePage(target)) = redirect {
-            report.counts_as_page = false;
-            task.hops.push(url.as_str().to_owned());
-            return (report, Step::CarryOn { task, url: target });
-        }
-        let settlement = self.settle(&task, url, seen, redirect);
-        (
-            report,
-            Step::Settled {
-                task,
-                settlement: Box::new(settlement),
-            },
-        )
-    }
-
-    fn settle(
-        &self,
-        task: &PageTask,
-        url: &Url,
-        seen: Seen,
-        redirect: Option<Target>,
-    ) -> Settlement {
-        let attempts = task.attempts + 1;
-        if self.is_worth_another_try(&seen.outcome, attempts) {
-            let pause = self.pause_before_retry(task, attempts, &seen);
-            let not_before = trawl_types::UnixMillis(self.clock.wall().0 + pause as i64);
-            let end = VisitEnd::Retry {
-                attempts,
-                not_before,
-                outcome: seen.outcome,
-            };
-            return Settlement {
-                page: task.page,
-                end,
-                links: Vec::new(),
-            };
-        }
-        let mut visit = self.visit_of(task, url, attempts, &seen);
-        let mut links = Vec::new();
-        if let Some(Target::Other { to, link, .. }) = redirect {
-            visit.redirect_to = Some(to).filter(|to| !to.is_empty());
-            links.extend(link.map(|link| *link));
-        }
-        if let Some(body) = seen.body {
-            visit.body = body.record;
-            links = body.facts.links;
-        }
-        Settlement {
-            page: task.page,
-            end: VisitEnd::Final(Box::new(visit)),
-            links,
-        }
-    }
-
-    fn is_worth_another_try(&self, outcome: &Outcome, attempts: u32) -> bool {
-        let politeness = &self.plan.spec.politeness;
-        let gives_up = outcome.kind == OutcomeKind::RateLimited
-            && politeness.on_rate_limit == RateLimitPolicy::SuspendHost;
-        outcome.kind.is_retryable() && !gives_up && attempts < politeness.retry.attempts
-    }
-
-    fn pause_before_retry(&self, task: &PageTask, attempts: u32, seen: &Seen) -> u64 {
-        let backoff = backoff_ms(
-            &self.plan.spec.politeness.retry,
-            attempts,
-            task.page.0 as u64,
-        );
-        backoff.max(self.asked_to_wait(seen).unwrap_or(0))
-    }
-
-    fn asked_to_wait(&self, seen: &Seen) -> Option<u64> {
-        let most = self.plan.spec.politeness.max_wait_ms;
-        asked_to_wait(seen.head.as_ref()?, self.clock.wall(), most)
-    }
-
-    fn report(&self, task: &PageTask, seen: &Seen) -> Report {
-        let kind = seen.outcome.kind;
-        let never_left = matches!(kind, OutcomeKind::AddressRefused | OutcomeKind::DnsFailure);
-        let health = match kind {
-            _ if kind.is_host_failure() => Health::Failing,
-            OutcomeKind::AddressRefused => Health::Unknown,
-            _ => Health::Well,
+        let reading = move || {
+            let read = read_through(&plan, &url, &head, score, clock, &body);
+            (read, body)
         };
-        let policy = self.plan.spec.politeness.on_rate_limit;
-        let limited = kind == OutcomeKind::RateLimited;
-        let wait_ms = match self.asked_to_wait(seen) {
-            Some(wait) if limited || kind == OutcomeKind::ServerError => Some(wait),
-            None if limited => {
-                let retry = &self.plan.spec.politeness.retry;
-                Some(backoff_ms(retry, task.attempts + 1, task.page.0 as u64))
-            }
-            _ => None,
-        };
-        Report {
-            contacted: !never_left,
-            health,
-            wait_ms,
-            counts_as_page: kind.is_page(),
-            suspend: limited && policy == RateLimitPolicy::SuspendHost,
-        }
-    }
-
-    fn visit_of(&self, task: &PageTask, url: &Url, attempts: u32, seen: &Seen) -> Visit {
-        let head = seen.head.as_ref();
-        let body = seen.body.as_ref();
-        let page = body.map(|body| &body.facts.page);
-        let text = |value: Option<&Box<str>>| value.map(ToString::to_string);
-        let moved = url.as_str() != task.found_as;
-        Visit {
-            outcome: seen.outcome.clone(),
-            attempts,
-            final_url: moved.then(|| url.as_str().to_owned()),
-            redirect_to: None,
-            canonical_url: page
-                .and_then(|p| p.canonical.as_ref())
-                .map(|url| url.as_str().to_owned()),
-            title: text(page.and_then(|p| p.title.as_ref())),
-            description: text(page.and_then(|p| p.description.as_ref())),
-            content_type: head.and_then(|h| h.content_type.clone()),
-            charset: body.map(|b| b.facts.charset.to_owned()),
-            language: text(page.and_then(|p| p.lang.as_ref())),
-            content_length: body
-                .map(|b| b.length)
-                .or(head.and_then(|h| h.content_length)),
-            content_hash: body.map(|b| b.facts.hash),
-            truncated: body.is_some_and(|b| b.truncated),
-            etag: head.and_then(|h| h.etag.clone()),
-            last_modified: head.and_then(|h| h.last_modified.clone()),
-            robots: robots_text(head, page),
-            links_total: page.map_or(0, |p| p.links_total),
-            fetch_time_ms: self.clock.now().as_millis().saturating_sub(self.began),
-            crawled_at: self.clock.wall(),
-            body: None,
+        match tokio::task::spawn_blocking(reading).await {
+            Ok((read, body)) => (Some(read), Some(body)),
+            Err(_) => (None, None),
         }
     }
 }
@@ -390,14 +268,4 @@ fn detail_of(kind: OutcomeKind, head: &Head) -> String {
         OutcomeKind::ClientError | OutcomeKind::ServerError => format!("status {}", head.status),
         _ => String::new(),
     }
-}
-
-/// Directives of header and meta element, as they were found.
-fn robots_text(head: Option<&Head>, page: Option<&PageFacts>) -> Option<String> {
-    let mut parts: Vec<String> = head.map(|h| h.robots_tags.clone()).unwrap_or_default();
-    parts.extend(
-        page.map(|p| p.robots.to_string())
-            .filter(|text| !text.is_empty()),
-    );
-    (!parts.is_empty()).then(|| parts.join(", "))
 }

@@ -8,6 +8,7 @@ use url::Url;
 
 use super::escape::push_attribute;
 use super::tree::Node;
+use crate::html::classes;
 
 const MAX_ADDRESS: usize = 4096;
 
@@ -22,7 +23,21 @@ pub(crate) fn write(out: &mut String, node: &Node<'_>, base: Option<&Url>) {
     copy("dir");
     copy("lang");
     match node.name() {
-        "td" | "th" => ["colspan", "rowspan", "scope"].into_iter().for_each(copy),
+        "td" | "th" => {
+            ["colspan", "rowspan", "scope"].into_iter().for_each(copy);
+            if let Some(side) = alignment(node) {
+                push_attribute(out, "align", side);
+            }
+            telling_class(out, node);
+        }
+        // Whoever reads the text ticks nothing.
+        "input" => {
+            push_attribute(out, "type", "checkbox");
+            push_attribute(out, "disabled", "");
+            if node.attribute("checked").is_some() {
+                push_attribute(out, "checked", "");
+            }
+        }
         "ol" => ["start", "reversed", "type"].into_iter().for_each(copy),
         "li" => copy("value"),
         "time" | "del" | "ins" => copy("datetime"),
@@ -35,22 +50,45 @@ pub(crate) fn write(out: &mut String, node: &Node<'_>, base: Option<&Url>) {
             .for_each(copy),
         "a" => link(out, node, base),
         "img" => image(out, node, base),
-        _ => {
-            if let Some(class) = node.attribute("class")
-                && says_what_it_holds(&class)
-            {
-                push_attribute(out, "class", &class);
-            }
-        }
+        _ => telling_class(out, node),
     }
     if let Some(role) = node.attribute("role")
-        && role.starts_with("doc-")
+        && (role.starts_with("doc-") || arranges(node.name(), &role))
     {
         push_attribute(out, "role", &role);
     }
 }
 
-/// Classes renderers read: the language of code, formulas, footnotes.
+/// A table that only arranges what is on the page says so.
+fn arranges(name: &str, role: &str) -> bool {
+    name == "table" && matches!(role, "presentation" | "none")
+}
+
+/// To which side a cell is set, by style or attribute.
+fn alignment(node: &Node<'_>) -> Option<&'static str> {
+    let style = node.attribute("style").unwrap_or_default();
+    let mut rules = style.split(';').filter_map(|rule| rule.split_once(':'));
+    let styled = rules.find(|(name, _)| name.trim().eq_ignore_ascii_case("text-align"));
+    let declared = match styled {
+        Some((_, value)) => value.to_owned(),
+        None => node.attribute("align")?.into_owned(),
+    };
+    let sides = ["left", "center", "right"];
+    sides
+        .into_iter()
+        .find(|side| declared.trim().eq_ignore_ascii_case(side))
+}
+
+fn telling_class(out: &mut String, node: &Node<'_>) {
+    if let Some(class) = node.attribute("class")
+        && says_what_it_holds(&class)
+    {
+        push_attribute(out, "class", &class);
+    }
+}
+
+/// Classes renderers read: the language of code, its line numbers, formulas, footnotes, links of
+/// headings to themselves.
 fn says_what_it_holds(class: &str) -> bool {
     const TELLING: [&str; 9] = [
         "language-",
@@ -63,7 +101,9 @@ fn says_what_it_holds(class: &str) -> bool {
         "MathJax",
         "footnote",
     ];
+    let mut names = class.split_ascii_whitespace();
     TELLING.iter().any(|word| class.contains(word))
+        || names.any(|name| classes::is_gutter(name) || classes::is_permalink(name))
 }
 
 fn link(out: &mut String, node: &Node<'_>, base: Option<&Url>) {

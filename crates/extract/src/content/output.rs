@@ -106,7 +106,9 @@ fn revive_media(tree: &Tree<'_>, alive: &mut [bool], range: std::ops::Range<Node
                     }
                 }
             }
-            Data::Element { name, .. } if name == "br" => alive[id] = alive[node.parent],
+            Data::Element { name, .. } if name == "br" || is_checkbox(node) => {
+                alive[id] = alive[node.parent];
+            }
             Data::Raw(_) => {
                 if alive[tree.nodes[node.parent].parent] {
                     revive(tree, alive, id);
@@ -194,6 +196,12 @@ fn is_allowed(name: &str) -> bool {
         )
 }
 
+/// A box that says whether a task is done.
+fn is_checkbox(node: &Node<'_>) -> bool {
+    let kind = node.attribute("type").filter(|_| node.name() == "input");
+    kind.is_some_and(|kind| kind.eq_ignore_ascii_case("checkbox"))
+}
+
 fn is_math(name: &str) -> bool {
     matches!(
         name,
@@ -234,7 +242,7 @@ fn is_math(name: &str) -> bool {
 /// Writes a start tag if the element may be written; says whether it needs an end tag.
 fn open_tag(out: &mut String, node: &Node<'_>, base: Option<&Url>) -> bool {
     let name = node.name();
-    if !is_allowed(name) {
+    if !is_allowed(name) && !is_checkbox(node) {
         if names::is_block(name) {
             out.push('\n');
         }

@@ -7,6 +7,7 @@ mod feed;
 mod feed_json;
 mod feed_xml;
 mod front_matter;
+mod links;
 mod pdf;
 mod pdf_guard;
 mod plain;
@@ -20,6 +21,7 @@ use crate::metadata::Date;
 use crate::warning::Warning;
 
 pub use feed::FeedEntry;
+pub use links::DocumentLink;
 
 /// Longer texts are cut, at a character boundary.
 const MAX_TEXT_BYTES: usize = 4 * 1024 * 1024;
@@ -78,6 +80,9 @@ pub struct TextDocument {
     pub truncated: bool,
     /// What it says about itself.
     pub metadata: DocumentMetadata,
+    /// Where it leads, if it is Markdown or a feed.
+    #[serde(skip)]
+    pub links: Vec<DocumentLink>,
     /// What went not quite right.
     #[serde(skip)]
     pub warnings: Vec<Warning>,
@@ -130,6 +135,11 @@ pub fn read(bytes: &[u8], content_type: Option<&str>, url: Option<&Url>) -> Docu
         sniff::Type::XmlFeed => feed_xml::read(&decoded.text, url),
         _ => plain::read(&decoded.text),
     };
+    document.links = match document.kind {
+        DocumentKind::Markdown => links::of_markdown(&document),
+        DocumentKind::Feed => links::of_feed(&document.metadata),
+        DocumentKind::Pdf | DocumentKind::PlainText => Vec::new(),
+    };
     if decoded.had_errors {
         document.warnings.push(Warning::CharsetErrors);
     }
@@ -151,6 +161,7 @@ impl TextDocument {
             text,
             truncated,
             metadata: DocumentMetadata::default(),
+            links: Vec::new(),
             warnings,
         }
     }

@@ -5,6 +5,7 @@
 //! MathML says so with [`Tokenizer::set_foreign`]. Scripting is off: `<noscript>` is markup.
 
 mod attributes;
+pub(crate) mod classes;
 pub(crate) mod entities;
 mod markup;
 mod names;

@@ -1,13 +1,14 @@
 //! Microdata (`itemscope`, `itemprop`) to JSON, from tags as they come and without a tree.
 //!
-//! End tags that are left out are guessed as far as a few rules go; `itemref` is not followed.
-//! Addresses are given as found.
+//! End tags that are left out are guessed as far as a few rules go. What `itemref` refers to is
+//! read before (`item_refs`). Addresses are given as found.
 
 use serde_json::{Map, Value};
 
 use crate::html::{StartTag, TagKey, entities};
 use crate::page::text::{TextCollector, collapse};
 
+use super::item_refs::Referred;
 use super::text::MAX_VALUE_CHARS;
 
 const MAX_ITEMS: usize = 200;
@@ -15,12 +16,15 @@ const MAX_PROPERTIES: usize = 2000;
 const MAX_OPEN: usize = 256;
 const MAX_NESTING: usize = 16;
 const MAX_TEXT_CHARS: usize = 500;
+/// References of one item.
+pub(super) const MAX_REFS: usize = 16;
 
 /// An element that is open inside an item.
 #[derive(Debug)]
 struct Open {
     key: TagKey,
-    is_item: bool,
+    /// How many items end with it.
+    items: usize,
     property: Option<(Vec<String>, TextCollector)>,
 }
 
@@ -31,6 +35,10 @@ struct Item {
     /// What the item is to the item around it.
     names: Vec<String>,
     properties: Map<String, Value>,
+    /// Elements elsewhere that hold more of its properties.
+    refs: Vec<String>,
+    /// No item, but what the element of this id holds for the item that refers to it.
+    held_for: Option<String>,
 }
 
 /// The attributes that matter to microdata.
@@ -41,6 +49,8 @@ struct Marks {
     id: Option<String>,
     names: Vec<String>,
     value: Option<String>,
+    refs: Vec<String>,
+    element: Option<String>,
 }
 
 /// Gathers items while the page is read.
@@ -53,12 +63,42 @@ pub(super) struct Microdata {
     uncounted: usize,
     item_count: usize,
     property_count: usize,
+    /// What items refer to, if it is known already; else it is gathered for the ids that are there.
+    referred: Referred,
+    gathers: bool,
 }
 
 impl Microdata {
+    /// Items take over what they refer to.
+    pub(super) fn with(referred: Referred) -> Self {
+        Microdata {
+            referred,
+            ..Microdata::default()
+        }
+    }
+
+    /// Gathers what the elements of these ids hold, and no items.
+    pub(super) fn gathering(ids: Referred) -> Self {
+        Microdata {
+            referred: ids,
+            gathers: true,
+            ..Microdata::default()
+        }
+    }
+
+    /// What was gathered.
+    pub(super) fn gathered(mut self) -> Referred {
+        while !self.open.is_empty() {
+            self.close_last();
+        }
+        self.referred
+    }
+
     pub(super) fn start(&mut self, tag: &StartTag<'_>) {
         let marks = Marks::read(tag);
-        if self.open.is_empty() && !marks.scope {
+        let element = marks.element.as_ref().filter(|_| self.gathers);
+        let holds = element.is_some_and(|id| self.referred.contains_key(id));
+        if self.open.is_empty() && !marks.scope && !holds {
             return;
         }
         if closes_its_like(tag.key) && self.open.last().is_some_and(|open| open.key == tag.key) {
@@ -66,12 +106,19 @@ impl Microdata {
         }
         let mut open = Open {
             key: tag.key,
-            is_item: false,
+            items: 0,
             property: None,
         };
+        if holds && self.items.len() < MAX_NESTING {
+            open.items += 1;
+            self.items.push(Item {
+                held_for: marks.element,
+                ..Item::default()
+            });
+        }
         if marks.scope && self.items.len() < MAX_NESTING && self.item_count < MAX_ITEMS {
             self.item_count += 1;
-            open.is_item = true;
+            open.items += 1;
             self.items.push(Item {
                 types: marks
                     .types
@@ -81,7 +128,8 @@ impl Microdata {
                     .collect(),
                 id: marks.id,
                 names: marks.names,
-                properties: Map::new(),
+                refs: marks.refs,
+                ..Item::default()
             });
         } else if !marks.names.is_empty() && !self.items.is_empty() {
             match marks.value {
@@ -91,16 +139,12 @@ impl Microdata {
             }
         }
         if is_void(tag.name) {
-            if open.is_item {
-                self.finish_item();
-            }
+            self.finish_items(open.items);
         } else if self.open.len() < MAX_OPEN {
             self.open.push(open);
         } else {
             self.uncounted += 1;
-            if open.is_item {
-                self.finish_item();
-            }
+            self.finish_items(open.items);
         }
     }
 
@@ -142,13 +186,44 @@ impl Microdata {
                 self.add(&names, &Value::from(text.into_string()));
             }
         }
-        if open.is_item {
+        self.finish_items(open.items);
+    }
+
+    fn finish_items(&mut self, count: usize) {
+        for _ in 0..count {
             self.finish_item();
         }
     }
 
+    /// Adds what the item at hand refers to. Only once for each reference: what is referred to
+    /// refers to nothing itself.
+    fn take_referred(&mut self) {
+        let refs = self
+            .items
+            .last_mut()
+            .map(|item| std::mem::take(&mut item.refs));
+        for id in refs.unwrap_or_default() {
+            let held = self.referred.get(&id).cloned().unwrap_or_default();
+            for (name, values) in held {
+                let values = values.as_array().cloned().unwrap_or_default();
+                for value in values {
+                    // Each copy of an item counts with all that is in it.
+                    self.property_count += size_of_item(&value);
+                    self.add(std::slice::from_ref(&name), &value);
+                }
+            }
+        }
+    }
+
     fn finish_item(&mut self) {
+        if !self.gathers {
+            self.take_referred();
+        }
         let Some(item) = self.items.pop() else { return };
+        if let Some(id) = item.held_for {
+            self.referred.insert(id, item.properties);
+            return;
+        }
         let mut value = Map::new();
         value.insert("type".into(), Value::Array(item.types));
         if let Some(id) = item.id {
@@ -203,6 +278,14 @@ impl Marks {
                 let names = attribute.value();
                 let names = names.split_whitespace().take(8);
                 marks.names = names.map(|name| name.chars().take(100).collect()).collect();
+            } else if attribute.is("itemref") && marks.refs.is_empty() {
+                let ids = attribute.value();
+                let ids = ids.split_whitespace().take(MAX_REFS);
+                marks.refs = ids.map(short).collect();
+            } else if attribute.is("id") {
+                marks
+                    .element
+                    .get_or_insert_with(|| short(&attribute.value()));
             } else if attribute.is("content") {
                 content.get_or_insert_with(|| short(&attribute.value()));
             } else if valued_by.is_some_and(|wanted| name.eq_ignore_ascii_case(wanted)) {
@@ -214,8 +297,22 @@ impl Marks {
     }
 }
 
-fn short(value: &str) -> String {
+pub(super) fn short(value: &str) -> String {
     collapse(value, MAX_VALUE_CHARS).into_string()
+}
+
+/// How many properties there are in an item, and in those inside it.
+fn size_of_item(value: &Value) -> usize {
+    // Items nest at most `MAX_NESTING` deep.
+    match value.get("properties") {
+        Some(Value::Object(properties)) => properties
+            .values()
+            .filter_map(Value::as_array)
+            .flatten()
+            .map(|value| 1 + size_of_item(value))
+            .sum(),
+        _ => 0,
+    }
 }
 
 /// The attribute that holds the value of a property on this element.

@@ -7,6 +7,7 @@
 mod assemble;
 mod date;
 mod date_words;
+mod item_refs;
 mod json_ld;
 mod link_header;
 mod microdata;

@@ -2,6 +2,7 @@
 
 use url::Url;
 
+use super::item_refs::referred;
 use super::json_ld::JsonLd;
 use super::microdata::Microdata;
 use super::text::MAX_VALUE_CHARS;
@@ -104,7 +105,7 @@ pub(super) fn scan(html: &str) -> Collected {
         reading: None,
         text: TextCollector::new(MAX_TITLE_CHARS),
         is_json_ld: false,
-        microdata: has_items.then(Microdata::default),
+        microdata: has_items.then(|| Microdata::with(referred(html))),
     };
     let mut tokenizer = Tokenizer::new(html);
     while let Some(token) = tokenizer.next() {

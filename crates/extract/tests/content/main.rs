@@ -3,6 +3,7 @@
 
 mod hostile;
 mod kinds;
+mod rendered;
 mod structure;
 
 use trawl_extract::content::{ContentLimits, MainContent, main_content};

@@ -129,6 +129,7 @@ pub async fn a_closed_store_says_so(store: &dyn Store) {
         now: NOW,
         settlements: Vec::new(),
         hosts: Vec::new(),
+        seeds: Vec::new(),
     };
     let commit = store.commit(batch).await;
     assert!(matches!(commit, Err(StoreError::Stopped)));

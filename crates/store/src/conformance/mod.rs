@@ -6,10 +6,12 @@
 //! * [`frontier`]: what is pending, refused, retried, admitted
 //! * [`depth`]: shortest distances, whatever the order of arrival
 //! * [`recrawl`]: a second crawl of the same pages
+//! * [`content`]: copies, near-duplicates and content made of pages
 //! * [`hostile`]: strings from strangers
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+pub mod content;
 pub mod depth;
 pub mod frontier;
 pub mod hostile;
@@ -49,6 +51,14 @@ macro_rules! conformance_suite {
             recrawl::stale_edges_of_an_earlier_crawl_do_not_shorten_paths,
             recrawl::suspension_and_budgets_belong_to_one_crawl,
             recrawl::bodies_are_read_back,
+            content::copies_name_the_first_page_with_their_content,
+            content::where_text_is_known_it_decides_what_a_copy_is,
+            content::fingerprints_come_back_in_order,
+            content::content_is_read_back,
+            content::an_unchanged_page_has_the_content_of_its_earlier_visit,
+            content::a_page_without_what_is_kept_is_asked_for_anew,
+            content::a_refusal_for_near_duplicates_is_lifted_by_another_link,
+            content::seeds_may_come_later_and_their_sitemaps_lead_no_further,
             hostile::strings_come_back_as_they_went_in,
             hostile::nothing_is_found_where_nothing_is,
         }

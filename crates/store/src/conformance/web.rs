@@ -102,6 +102,7 @@ impl<'s> Crawl<'s> {
             now: NOW,
             settlements,
             hosts: Vec::new(),
+            seeds: Vec::new(),
         };
         self.store.commit(batch).await.unwrap()
     }
@@ -112,6 +113,7 @@ impl<'s> Crawl<'s> {
             now: NOW,
             settlements: Vec::new(),
             hosts: vec![update],
+            seeds: Vec::new(),
         };
         self.store.commit(batch).await.unwrap();
     }
@@ -214,5 +216,6 @@ pub fn visit(kind: OutcomeKind) -> Visit {
         fetch_time_ms: 12,
         crawled_at: NOW,
         body: None,
+        digest: None,
     }
 }

@@ -11,7 +11,7 @@ pub mod write;
 use async_trait::async_trait;
 use trawl_types::{CrawlId, CrawlSpec, CrawlState, HostId, PageId, Sequence, UnixMillis, UrlKey};
 
-use read::{CrawlCounts, CrawlRow, PendingUrl, StoredHost, StoredLink};
+use read::{CrawlCounts, CrawlRow, PendingUrl, StoredHost, StoredLink, StoredPrint};
 use trawl_types::record::{PageRecord, PageStanding};
 use write::{CommitBatch, CommitReport, NewLink, WriteRules};
 
@@ -121,6 +121,15 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     ) -> Result<Option<PageStanding>, StoreError>;
     /// The stored answer of a visit: the WARC record's payload (decoded body bytes).
     async fn body(&self, crawl: CrawlId, seq: Sequence) -> Result<Option<Vec<u8>>, StoreError>;
+    /// What was made of a body and kept: the JSON that `segment::encode_content` was given.
+    async fn content(&self, crawl: CrawlId, seq: Sequence) -> Result<Option<Vec<u8>>, StoreError>;
+    /// Fingerprints of a crawl in the order of its result log, after a cursor.
+    async fn near_prints(
+        &self,
+        crawl: CrawlId,
+        after: Sequence,
+        limit: u32,
+    ) -> Result<Vec<StoredPrint>, StoreError>;
 
     /// Writes everything back and gives the file up. Further calls fail with `Stopped`.
     async fn close(&self) -> Result<(), StoreError>;

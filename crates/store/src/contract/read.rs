@@ -70,6 +70,19 @@ pub struct CrawlCounts {
     pub pages: u64,
     pub outcomes: BTreeMap<OutcomeKind, u64>,
     pub reasons: BTreeMap<ReasonCode, u64>,
+    /// Results whose content an earlier page of the crawl has, to the letter.
+    pub duplicates: u64,
+    /// Results whose content is nearly that of an earlier page, and not to the letter.
+    pub near_duplicates: u64,
+}
+
+/// The fingerprint of a page that was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StoredPrint {
+    pub seq: Sequence,
+    pub page: PageId,
+    pub near: u64,
+    pub near_duplicate_of: Option<PageId>,
 }
 
 /// An edge with its evidence, as seen from its source.

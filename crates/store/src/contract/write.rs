@@ -64,9 +64,8 @@ pub struct NewLink {
 }
 
 impl NewLink {
-    /// A redirect does not lead further away; a link does.
     pub fn depth_step(&self) -> u32 {
-        u32::from(self.kind != LinkKind::Redirect)
+        self.kind.depth_step()
     }
 }
 
@@ -119,6 +118,22 @@ pub struct Visit {
     pub crawled_at: UnixMillis,
     /// A compressed segment record (see `segment::encode`), to be appended and referenced.
     pub body: Option<Vec<u8>>,
+    /// What was made of the body, where that was asked for.
+    pub digest: Option<Digest>,
+}
+
+/// What a page means, as far as a store must know.
+#[derive(Debug, Clone, Default)]
+pub struct Digest {
+    /// SHA-256 of the normalised text; pages of a crawl that share it are copies. Nothing for a
+    /// page without text, whose `content_hash` is compared instead.
+    pub text_hash: Option<[u8; 32]>,
+    /// A fingerprint that nearly equal texts nearly share.
+    pub near: Option<u64>,
+    /// The first page of the crawl whose text is nearly the same. The store does not look for it.
+    pub near_duplicate_of: Option<PageId>,
+    /// A compressed segment record (see `segment::encode_content`), to be appended and referenced.
+    pub content: Option<Vec<u8>>,
 }
 
 impl Visit {
@@ -145,6 +160,7 @@ impl Visit {
             fetch_time_ms: 0,
             crawled_at,
             body: None,
+            digest: None,
         }
     }
 }
@@ -192,6 +208,8 @@ pub struct CommitBatch {
     pub now: UnixMillis,
     pub settlements: Vec<Settlement>,
     pub hosts: Vec<HostUpdate>,
+    /// URLs that no page links to, at depth 0: sitemaps that robots.txt names.
+    pub seeds: Vec<NewLink>,
 }
 
 /// What a commit did.

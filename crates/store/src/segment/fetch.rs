@@ -10,6 +10,19 @@ use super::{BodyRef, file_name, warc};
 
 /// The body a reference means; `None` where it was lost.
 pub(crate) fn body(folder: &Path, reference: BodyRef) -> io::Result<Option<Vec<u8>>> {
+    let record = record(folder, reference)?;
+    record.map(|record| warc::decode_body(&record)).transpose()
+}
+
+/// The content a reference means; `None` where it was lost.
+pub(crate) fn content(folder: &Path, reference: BodyRef) -> io::Result<Option<Vec<u8>>> {
+    let record = record(folder, reference)?;
+    record
+        .map(|record| warc::decode_content(&record))
+        .transpose()
+}
+
+fn record(folder: &Path, reference: BodyRef) -> io::Result<Option<Vec<u8>>> {
     let mut file = match File::open(folder.join(file_name(reference.segment))) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -22,8 +35,5 @@ pub(crate) fn body(folder: &Path, reference: BodyRef) -> io::Result<Option<Vec<u
     file.seek(SeekFrom::Start(reference.offset))?;
     let mut record = Vec::new();
     file.take(reference.length).read_to_end(&mut record)?;
-    if crc32fast::hash(&record) != reference.crc {
-        return Ok(None);
-    }
-    warc::decode_body(&record).map(Some)
+    Ok((crc32fast::hash(&record) == reference.crc).then_some(record))
 }

@@ -13,7 +13,7 @@ pub(crate) mod append;
 pub(crate) mod fetch;
 pub(crate) mod warc;
 
-pub use warc::encode;
+pub use warc::{encode, encode_content};
 
 use std::path::{Path, PathBuf};
 

@@ -65,6 +65,26 @@ pub fn encode<'a>(
     compress(&record).map_err(|error| StoreError::Segment(error.to_string()))
 }
 
+/// What was made of an answer, as JSON, ready to be appended to a segment: a record that WARC calls
+/// a conversion. Meant for worker threads.
+pub fn encode_content(url: &str, at: UnixMillis, json: &[u8]) -> Result<Vec<u8>, StoreError> {
+    let mut record = Vec::with_capacity(json.len() + 512);
+    record.extend_from_slice(b"WARC/1.1\r\nWARC-Type: conversion\r\nWARC-Target-URI: ");
+    push_clean(&mut record, url.as_bytes());
+    let sum = crc32fast::hash(json).to_le_bytes();
+    let id = record_id(&[url.as_bytes(), &at.0.to_le_bytes(), b"conversion", &sum]);
+    let head = format!(
+        "\r\nWARC-Date: {}\r\nWARC-Record-ID: <urn:uuid:{id}>\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+        date(at),
+        json.len(),
+    );
+    record.extend_from_slice(head.as_bytes());
+    record.extend_from_slice(json);
+    record.extend_from_slice(b"\r\n\r\n");
+    compress(&record).map_err(|error| StoreError::Segment(error.to_string()))
+}
+
 /// The record that opens every file.
 pub(crate) fn info(segment: u32, now: UnixMillis) -> std::io::Result<Vec<u8>> {
     let fields = format!(
@@ -95,17 +115,34 @@ pub(crate) fn decode_body(record: &[u8]) -> std::io::Result<Vec<u8>> {
     Ok(plain)
 }
 
-fn body_range(record: &[u8]) -> Option<std::ops::Range<usize>> {
-    let warc_head = end_of_head(record, 0)?;
-    let text = std::str::from_utf8(record.get(..warc_head)?).ok()?;
+/// The JSON inside a record that [`encode_content`] made.
+pub(crate) fn decode_content(record: &[u8]) -> std::io::Result<Vec<u8>> {
+    let mut plain = zstd::stream::decode_all(record)?;
+    let range = block_range(&plain).ok_or_else(|| {
+        std::io::Error::new(std::io::ErrorKind::InvalidData, "not a conversion record")
+    })?;
+    plain.truncate(range.end);
+    plain.drain(..range.start);
+    Ok(plain)
+}
+
+/// What stands between a record's head and its end.
+fn block_range(record: &[u8]) -> Option<std::ops::Range<usize>> {
+    let start = end_of_head(record, 0)?;
+    let text = std::str::from_utf8(record.get(..start)?).ok()?;
     let length: usize = text
         .lines()
         .find_map(|line| line.strip_prefix("Content-Length: "))?
         .parse()
         .ok()?;
-    let http_head = end_of_head(record, warc_head)?;
-    let end = warc_head.checked_add(length)?;
-    (http_head <= end && end <= record.len()).then_some(http_head..end)
+    let end = start.checked_add(length)?;
+    (end <= record.len()).then_some(start..end)
+}
+
+fn body_range(record: &[u8]) -> Option<std::ops::Range<usize>> {
+    let block = block_range(record)?;
+    let http_head = end_of_head(record, block.start)?;
+    (http_head <= block.end).then_some(http_head..block.end)
 }
 
 fn end_of_head(record: &[u8], from: usize) -> Option<usize> {
@@ -183,6 +220,14 @@ mod tests {
             decode_body(&sample("https://a.test/", &[], b"")).unwrap(),
             b""
         );
+    }
+
+    #[test]
+    fn content_is_read_back_as_it_was() {
+        let json = b"{\"markdown\":\"a\\r\\n\\r\\nb\"}";
+        let record = encode_content("https://a.test/\r\nX: y", UnixMillis(0), json).unwrap();
+        assert_eq!(decode_content(&record).unwrap(), json);
+        assert!(text(&record).contains("\r\nWARC-Type: conversion\r\n"));
     }
 
     #[test]

@@ -10,8 +10,10 @@ use trawl_types::{
 use super::{
     cache::Memory,
     counters::Counters,
+    duplicates::compared,
     fault::Fault,
     link_text::LinkText,
+    originals::Originals,
     reader,
     results::{self, Finished},
     row::Row,
@@ -32,6 +34,10 @@ pub(crate) struct OpenCrawl {
     pub(crate) counters: Counters,
     /// Earlier crawls may have seen the same pages.
     pub(crate) has_elders: bool,
+    /// Loaded when they are first needed.
+    pub(crate) originals: Option<Originals>,
+    /// As [`super::duplicates::keeps`] has it.
+    pub(crate) keeps: u8,
     /// No page of this crawl can have a list of links before it is done: there is no other crawl,
     /// and no visit that was to be repeated has left links.
     pub(crate) first_lists: bool,
@@ -100,6 +106,8 @@ impl<'c> Commit<'c> {
         for update in &batch.hosts {
             self.update_host(update)?;
         }
+        self.take_seeds(&mut batch.seeds)?;
+        self.write_originals()?;
         if self.bodies.end() != bodies_before {
             self.note_segment()?;
         }
@@ -184,14 +192,22 @@ impl<'c> Commit<'c> {
             None => None,
         };
         let seq = self.open.counters.finish(visit.outcome.kind);
+        let duplicate_of = self.original(page, compared(visit))?;
         let finished = Finished {
             crawl: self.crawl,
             seq: Sequence(seq),
             page,
             visit,
             body,
+            duplicate_of,
         };
-        results::write(&mut self.sql, &finished, self.open.has_elders)?;
+        let elder = results::write(&mut self.sql, &finished, self.open.has_elders)?;
+        if let Some(digest) = &visit.digest {
+            self.take_digest(Sequence(seq), digest, duplicate_of.is_some())?;
+        }
+        if let Some(elder) = elder {
+            self.inherit_content(page, Sequence(seq), elder)?;
+        }
         self.sql.finish_row.execute(params![
             self.crawl.0,
             page.0,

@@ -20,6 +20,8 @@ pub(crate) struct Counters {
     pub(crate) hosts: u64,
     pub(crate) pages: u64,
     pub(crate) edges: u64,
+    pub(crate) duplicates: u64,
+    pub(crate) near_duplicates: u64,
     outcomes: [u64; CODES],
     reasons: [u64; CODES],
 }
@@ -35,6 +37,8 @@ impl Default for Counters {
             hosts: 0,
             pages: 0,
             edges: 0,
+            duplicates: 0,
+            near_duplicates: 0,
             outcomes: [0; CODES],
             reasons: [0; CODES],
         }
@@ -75,8 +79,8 @@ impl Counters {
         let mut counters = Self::default();
         let found = conn
             .prepare_cached(
-                "SELECT last_seq, discovered, pending, done, refused, hosts, pages, edges
-                 FROM crawls WHERE id = ?1",
+                "SELECT last_seq, discovered, pending, done, refused, hosts, pages, edges,
+                 duplicates, near_duplicates FROM crawls WHERE id = ?1",
             )?
             .query_row([crawl.0], |row| {
                 counters.last_seq = row.get(0)?;
@@ -87,6 +91,8 @@ impl Counters {
                 counters.hosts = row.get::<_, i64>(5)? as u64;
                 counters.pages = row.get::<_, i64>(6)? as u64;
                 counters.edges = row.get::<_, i64>(7)? as u64;
+                counters.duplicates = row.get::<_, i64>(8)? as u64;
+                counters.near_duplicates = row.get::<_, i64>(9)? as u64;
                 Ok(())
             });
         match found {
@@ -120,7 +126,8 @@ impl Counters {
         }
         conn.prepare_cached(
             "UPDATE crawls SET last_seq = ?2, discovered = ?3, pending = ?4, done = ?5,
-             refused = ?6, hosts = ?7, pages = ?8, edges = ?9 WHERE id = ?1",
+             refused = ?6, hosts = ?7, pages = ?8, edges = ?9, duplicates = ?10,
+             near_duplicates = ?11 WHERE id = ?1",
         )?
         .execute(params![
             crawl.0,
@@ -132,6 +139,8 @@ impl Counters {
             self.hosts as i64,
             self.pages as i64,
             self.edges as i64,
+            self.duplicates as i64,
+            self.near_duplicates as i64,
         ])?;
         let mut tally = conn.prepare_cached(
             "INSERT INTO tallies (crawl, kind, code, name, total) VALUES (?1, ?2, ?3, ?4, ?5)
@@ -165,6 +174,8 @@ impl Counters {
             hosts: self.hosts,
             edges: self.edges,
             pages: self.pages,
+            duplicates: self.duplicates,
+            near_duplicates: self.near_duplicates,
             outcomes: outcomes
                 .map(|kind| (kind, self.outcomes[kind as usize % CODES]))
                 .filter(|(_, total)| *total > 0)

@@ -6,6 +6,7 @@ use trawl_types::{CrawlId, CrawlState, UnixMillis};
 use super::{
     commit::{Commit, OpenCrawl},
     counters::Counters,
+    duplicates::keeps,
     fault::Fault,
     links::Found,
     reader,
@@ -27,9 +28,12 @@ impl Writer {
             rules: new.rules,
             counters: Counters::default(),
             has_elders: reader::has_elders(&self.conn, crawl)?,
+            originals: None,
+            keeps: keeps(&new.spec),
             first_lists: crawl == CrawlId(1),
             terrain: TerrainMemory::default(),
         };
+        let keeps = open.keeps;
         for other in self.open.values_mut() {
             other.first_lists = false;
         }
@@ -37,13 +41,13 @@ impl Writer {
         let (name, seeds, now) = (new.name, new.seeds, new.now);
         let config_hash = new.spec.terrain.map(|terrain| terrain.config_hash);
         let done = self.transaction(crawl, now, |commit| {
-            let row = "INSERT INTO crawls (id, name, spec, state, started_at)
-                       VALUES (?1, ?2, ?3, ?4, ?5)";
+            let row = "INSERT INTO crawls (id, name, spec, state, started_at, keeps)
+                       VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
             let state = CrawlState::Running.as_str();
             commit
                 .sql
                 .conn
-                .execute(row, params![crawl.0, name, spec, state, now.0])?;
+                .execute(row, params![crawl.0, name, spec, state, now.0, keeps])?;
             if let Some(hash) = config_hash {
                 commit.begin_map(&hash)?;
             }
@@ -61,11 +65,18 @@ impl Writer {
         Ok(CrawlId(self.conn.query_row(sql, [], |row| row.get(0))?))
     }
 
+    fn keeps(&self, crawl: CrawlId) -> Result<u8, Fault> {
+        let sql = "SELECT keeps FROM crawls WHERE id = ?1";
+        Ok(self.conn.query_row(sql, [crawl.0], |row| row.get(0))?)
+    }
+
     pub(super) fn reopen_crawl(&mut self, crawl: CrawlId, rules: WriteRules) -> Result<(), Fault> {
         let open = OpenCrawl {
             rules,
             counters: Counters::load(&self.conn, crawl)?,
             has_elders: reader::has_elders(&self.conn, crawl)?,
+            originals: None,
+            keeps: self.keeps(crawl)?,
             first_lists: false,
             terrain: TerrainMemory::default(),
         };
@@ -102,15 +113,21 @@ impl Writer {
 }
 
 impl Commit<'_> {
-    fn plant(mut self, seeds: Vec<NewLink>) -> Result<CommitReport, Fault> {
+    fn plant(mut self, mut seeds: Vec<NewLink>) -> Result<CommitReport, Fault> {
         let before = self.open.counters;
-        for mut seed in seeds {
+        self.take_seeds(&mut seeds)?;
+        self.finish(&before)
+    }
+
+    /// URLs at depth 0 that no page led to. One that is known stays as it is.
+    pub(super) fn take_seeds(&mut self, seeds: &mut [NewLink]) -> Result<(), Fault> {
+        for seed in seeds {
             let found = Found {
                 parent: None,
                 depth: 0,
             };
-            self.take_url(found, &mut seed)?;
+            self.take_url(found, seed)?;
         }
-        self.finish(&before)
+        Ok(())
     }
 }

@@ -5,9 +5,7 @@
 use std::{cmp::Reverse, collections::BinaryHeap};
 
 use rusqlite::params;
-use trawl_types::{
-    HostId, LinkKind, PageId, PageState, ReasonCode, UnixMillis, terrain::TerrainState,
-};
+use trawl_types::{HostId, PageId, PageState, ReasonCode, UnixMillis, terrain::TerrainState};
 
 use super::{
     commit::Commit,
@@ -70,7 +68,7 @@ impl Commit<'_> {
         nearest: &mut BinaryHeap<Reverse<(u32, PageId, PageId)>>,
     ) -> Result<(), Fault> {
         for (to, kind) in self.sql.edges.targets(self.crawl, page)? {
-            let there = depth.saturating_add(u32::from(kind != LinkKind::Redirect));
+            let there = depth.saturating_add(kind.depth_step());
             let row = Row::find(&mut self.sql.find_row, self.crawl, to)?;
             if row.is_some_and(|row| there < row.depth) {
                 nearest.push(Reverse((there, to, page)));

@@ -110,11 +110,10 @@ impl Commit<'_> {
     }
 
     fn known(&self, page: PageId, row: &Row) -> KnownPage {
-        let nofollow = row.reason == Some(ReasonCode::Nofollow);
         KnownPage {
             page,
             depth: row.depth,
-            reconsider: row.may_be_lifted() && (nofollow || self.within(row.depth)),
+            reconsider: row.may_be_lifted() && (row.for_its_parent() || self.within(row.depth)),
         }
     }
 
@@ -283,10 +282,11 @@ impl Commit<'_> {
         let row = self.row(page)?;
         let row = match (&link.target.verdict, row.reason) {
             (Ok(score), Some(code)) if row.may_be_lifted() => {
-                // A URL behind nofollow was never asked of the rules that count.
-                let verdict = match code {
-                    ReasonCode::Nofollow => self.open.rules.admission.admit(link.target.address()),
-                    _ => Ok(()),
+                // A URL refused for its parent was never asked of the rules that count.
+                let verdict = if row.for_its_parent() {
+                    self.open.rules.admission.admit(link.target.address())
+                } else {
+                    Ok(())
                 };
                 let verdict = verdict.and_then(|()| self.judge_depth(row.depth));
                 self.rejudge(page, &row, code, *score, verdict)?

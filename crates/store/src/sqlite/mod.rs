@@ -14,6 +14,7 @@
 //! * [`depth`]: shortest distances, kept true
 //! * [`terrain`]: what a map records besides: classes, depths by origin, edges
 //! * [`results`]: the result log
+//! * [`originals`], [`duplicates`]: which page had some content first, and content made of pages
 //! * [`cache`], [`counters`], [`row`], [`statements`]: what the writer keeps at hand
 //! * [`reader`], [`explain`], [`pool`]: questions and the connections they are asked on
 //! * [`terrain_rows`]: the rows of a map, one at a time
@@ -26,6 +27,7 @@ mod commit;
 mod counters;
 mod crawls;
 mod depth;
+mod duplicates;
 mod edges;
 mod explain;
 mod fault;
@@ -33,6 +35,7 @@ mod link_text;
 mod links;
 mod lock;
 mod open;
+mod originals;
 mod pool;
 mod reader;
 mod results;
@@ -64,7 +67,7 @@ use self::{
 use crate::{
     contract::{
         Store, StoreError,
-        read::{CrawlCounts, CrawlRow, PendingUrl, StoredHost, StoredLink},
+        read::{CrawlCounts, CrawlRow, PendingUrl, StoredHost, StoredLink, StoredPrint},
         write::{CommitBatch, CommitReport, NewLink, WriteRules},
     },
     segment,
@@ -274,6 +277,29 @@ impl Store for SqliteStore {
                 Some(reference) => Ok(segment::fetch::body(&folder, reference)?),
                 None => Ok(None),
             })
+            .await
+    }
+
+    async fn content(&self, crawl: CrawlId, seq: Sequence) -> Result<Option<Vec<u8>>, StoreError> {
+        let folder = segment::folder(&self.path);
+        self.pool
+            .ask(
+                move |conn| match duplicates::content_ref(conn, crawl, seq)? {
+                    Some(reference) => Ok(segment::fetch::content(&folder, reference)?),
+                    None => Ok(None),
+                },
+            )
+            .await
+    }
+
+    async fn near_prints(
+        &self,
+        crawl: CrawlId,
+        after: Sequence,
+        limit: u32,
+    ) -> Result<Vec<StoredPrint>, StoreError> {
+        self.pool
+            .ask(move |conn| duplicates::near_prints(conn, crawl, after, limit))
             .await
     }
 

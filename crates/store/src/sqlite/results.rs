@@ -14,6 +14,7 @@ pub(crate) struct Finished<'v> {
     pub(crate) page: PageId,
     pub(crate) visit: &'v Visit,
     pub(crate) body: Option<BodyRef>,
+    pub(crate) duplicate_of: Option<PageId>,
 }
 
 /// Adds an entry; values in the order of [`write`].
@@ -21,17 +22,17 @@ pub(crate) const INSERT: &str =
     "INSERT INTO results (crawl, seq, page, outcome, status, error, attempts, crawled_at,
      fetch_time_ms, links_total, truncated, content_length, content_hash, content_type,
      charset, language, etag, last_modified, robots, final_url, redirect_to, canonical_url,
-     title, description, body_segment, body_offset, body_length, body_crc)
+     title, description, body_segment, body_offset, body_length, body_crc, duplicate_of)
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
-     ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28)";
+     ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29)";
 
 /// Writes one entry. An answer "not modified" says that what an earlier crawl saw still holds, so
-/// what it left out is taken from there.
+/// what it left out is taken from there; gives that entry's crawl and number.
 pub(crate) fn write(
     sql: &mut Statements<'_>,
     finished: &Finished<'_>,
     has_elders: bool,
-) -> Result<(), Fault> {
+) -> Result<Option<(i64, i64)>, Fault> {
     let visit = finished.visit;
     sql.add_result.execute(params![
         finished.crawl.0,
@@ -62,17 +63,18 @@ pub(crate) fn write(
         finished.body.map(|body| body.offset as i64),
         finished.body.map(|body| body.length as i64),
         finished.body.map(|body| body.crc),
+        finished.duplicate_of.map(|page| page.0),
     ])?;
     if visit.outcome.kind == OutcomeKind::NotModified && has_elders {
-        inherit(sql.conn, finished)?;
+        return inherit(sql.conn, finished);
     }
-    Ok(())
+    Ok(None)
 }
 
 /// Fills what a result lacks from the last usable one of an earlier crawl.
-fn inherit(conn: &Connection, finished: &Finished<'_>) -> Result<(), Fault> {
+fn inherit(conn: &Connection, finished: &Finished<'_>) -> Result<Option<(i64, i64)>, Fault> {
     let Some((crawl, seq)) = earlier(conn, finished.crawl, finished.page)? else {
-        return Ok(());
+        return Ok(None);
     };
     conn.prepare_cached(
         "UPDATE results AS new SET
@@ -95,7 +97,7 @@ fn inherit(conn: &Connection, finished: &Finished<'_>) -> Result<(), Fault> {
          WHERE new.crawl = ?1 AND new.seq = ?2 AND old.crawl = ?3 AND old.seq = ?4",
     )?
     .execute([finished.crawl.0, finished.seq.0, crawl, seq])?;
-    Ok(())
+    Ok(Some((crawl, seq)))
 }
 
 /// The newest usable result of a page in an earlier crawl.
@@ -118,23 +120,33 @@ pub(crate) struct Validators {
     pub(crate) last_modified: Option<String>,
 }
 
+/// None where the earlier visit has not left all that this crawl keeps: an answer without a body
+/// would be of no use.
 pub(crate) fn validators(
     conn: &Connection,
     crawl: CrawlId,
     page: PageId,
 ) -> Result<Validators, Fault> {
-    let Some((crawl, seq)) = earlier(conn, crawl, page)? else {
+    let Some((elder, seq)) = earlier(conn, crawl, page)? else {
         return Ok(Validators::default());
     };
     let found = conn
-        .prepare_cached("SELECT etag, last_modified FROM results WHERE crawl = ?1 AND seq = ?2")?
-        .query_row([crawl, seq], |row| {
+        .prepare_cached(
+            "SELECT r.etag, r.last_modified FROM results r
+             JOIN crawls here ON here.id = ?3
+             LEFT JOIN contents c ON c.crawl = r.crawl AND c.seq = r.seq
+             WHERE r.crawl = ?1 AND r.seq = ?2
+             AND ((here.keeps & 1) = 0 OR r.body_segment IS NOT NULL)
+             AND (here.keeps & ~1 & ~coalesce(c.kept, 0)) = 0",
+        )?
+        .query_row([elder, seq, crawl.0], |row| {
             Ok(Validators {
                 etag: row.get(0)?,
                 last_modified: row.get(1)?,
             })
-        })?;
-    Ok(found)
+        })
+        .optional()?;
+    Ok(found.unwrap_or_default())
 }
 
 /// Columns of a record, in the order of [`record`]; a `WHERE` follows.
@@ -142,11 +154,14 @@ pub(crate) const RECORD: &str = "SELECT r.seq, r.page, p.url, r.final_url, r.red
     r.canonical_url, c.depth, parent.url, r.outcome, r.status, r.error, r.title, r.description,
     r.content_type, r.charset, r.language, r.content_length, r.content_hash, r.truncated, r.etag,
     r.last_modified, r.robots, r.links_total, r.attempts, r.fetch_time_ms, r.crawled_at,
-    r.body_segment IS NOT NULL
+    r.body_segment IS NOT NULL, original.url, near.url, content.segment IS NOT NULL
     FROM results r
     JOIN urls p ON p.id = r.page
     JOIN crawl_pages c ON c.crawl = r.crawl AND c.page = r.page
-    LEFT JOIN urls parent ON parent.id = c.parent ";
+    LEFT JOIN urls parent ON parent.id = c.parent
+    LEFT JOIN urls original ON original.id = r.duplicate_of
+    LEFT JOIN contents content ON content.crawl = r.crawl AND content.seq = r.seq
+    LEFT JOIN urls near ON near.id = content.near_duplicate_of ";
 
 pub(crate) fn record(row: &Row<'_>) -> rusqlite::Result<PageRecord> {
     let hash: Option<Vec<u8>> = row.get(17)?;
@@ -178,6 +193,9 @@ pub(crate) fn record(row: &Row<'_>) -> rusqlite::Result<PageRecord> {
         fetch_time_ms: row.get::<_, i64>(24)? as u64,
         crawled_at: UnixMillis(row.get(25)?),
         has_body: row.get(26)?,
+        duplicate_of: row.get(27)?,
+        near_duplicate_of: row.get(28)?,
+        has_content: row.get(29)?,
     })
 }
 

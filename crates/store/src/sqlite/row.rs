@@ -34,12 +34,20 @@ impl Row {
             .optional()
     }
 
+    /// Refused for the page that links to it, before any other rule was asked.
+    pub(crate) fn for_its_parent(&self) -> bool {
+        matches!(
+            self.reason,
+            Some(ReasonCode::Nofollow | ReasonCode::NearDuplicates)
+        )
+    }
+
     /// Refused because of the way that led there, not for what the URL is.
     pub(crate) fn may_be_lifted(&self) -> bool {
         self.state == PageState::Refused
             && matches!(
                 self.reason,
-                Some(ReasonCode::Nofollow | ReasonCode::TooDeep)
+                Some(ReasonCode::Nofollow | ReasonCode::TooDeep | ReasonCode::NearDuplicates)
             )
     }
 }

@@ -15,6 +15,7 @@ const APPLICATION_ID: i64 = 0x5472_776c;
 const MIGRATIONS: &[&str] = &[
     include_str!("../../../../migrations/sqlite/0001_first.sql"),
     include_str!("../../../../migrations/sqlite/0002_terrain.sql"),
+    include_str!("../../../../migrations/sqlite/0003_content.sql"),
 ];
 
 /// What a file turned out to be.

@@ -150,6 +150,7 @@ impl Writer {
         });
         if done.is_err() {
             open.counters = counters;
+            open.originals = None;
             self.memory.clear();
             open.terrain.clear();
             roll_back(&self.conn);

@@ -2,6 +2,7 @@
 //! are three spellings of it. Checked by [`CrawlSpec::validate`]; rules compile it, nothing here
 //! interprets patterns or addresses.
 
+mod content;
 mod fetching;
 mod politeness;
 mod scope;
@@ -10,6 +11,7 @@ mod terrain;
 
 use serde::{Deserialize, Serialize};
 
+pub use content::{ContentSpec, KeepSpec, SitemapPolicy};
 pub use fetching::{FetchSpec, HeadPolicy, Oversize, UserAgent};
 pub use politeness::{BreakerSpec, Politeness, RateLimitPolicy, RetrySpec, RobotsPolicy};
 pub use scope::{HostScope, NormaliseSpec, ScopeSpec, TrapSpec};
@@ -31,6 +33,7 @@ pub struct CrawlSpec {
     pub fetch: FetchSpec,
     pub normalise: NormaliseSpec,
     pub keep: KeepSpec,
+    pub content: ContentSpec,
     /// The crawl is a terrain map.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub terrain: Option<TerrainSpec>,
@@ -47,17 +50,10 @@ impl Default for CrawlSpec {
             fetch: FetchSpec::default(),
             normalise: NormaliseSpec::default(),
             keep: KeepSpec::default(),
+            content: ContentSpec::default(),
             terrain: None,
         }
     }
-}
-
-/// What of a page is kept beyond its record and its links.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct KeepSpec {
-    /// The raw body, in the segment files beside the database.
-    pub html: bool,
 }
 
 /// A field of a spec that cannot be used as it is.
@@ -98,6 +94,15 @@ impl CrawlSpec {
         }
         self.scope.validate()?;
         self.politeness.validate()?;
+        self.content.validate()?;
+        if self.content.sitemaps != SitemapPolicy::None
+            && self.politeness.robots == RobotsPolicy::Ignore
+        {
+            return Err(SpecError::new(
+                "content.sitemaps",
+                "robots.txt names them, and this crawl ignores it",
+            ));
+        }
         self.fetch.validate()
     }
 }

@@ -1,6 +1,6 @@
 //! Code blocks: their text as it stands, without line numbers, and their language.
 
-use crate::html::entities;
+use crate::html::{classes, entities};
 use crate::markdown::read::spans::is_invisible;
 use crate::markdown::tree::{Data, NodeId, Step, Tag, Tree};
 
@@ -77,29 +77,7 @@ fn is_beside_code(tree: &Tree<'_>, id: NodeId) -> bool {
 
 /// Whether an element holds the line numbers of a code block.
 pub(super) fn is_gutter(tree: &Tree<'_>, id: NodeId) -> bool {
-    tree.has_class(id, |class| {
-        matches!(
-            class.to_ascii_lowercase().as_str(),
-            "lineno"
-                | "linenos"
-                | "line-number"
-                | "line-numbers-rows"
-                | "linenumber"
-                | "linenumbers"
-                | "linenodiv"
-                | "lineno-container"
-                | "gutter"
-                | "code-gutter"
-                | "rouge-gutter"
-                | "hljs-ln-numbers"
-                | "hljs-ln-n"
-                | "blob-num"
-                | "react-line-number"
-                | "crayon-nums"
-                | "lnt"
-                | "ln"
-        )
-    })
+    tree.has_class(id, classes::is_gutter)
 }
 
 fn starts_line(tag: Tag) -> bool {

@@ -2,6 +2,7 @@
 
 use super::notes::is_back_link;
 use super::{Mode, Reader};
+use crate::html::classes;
 use crate::markdown::model::{Content, Marks, NO_LINK};
 use crate::markdown::read::math::text_in;
 use crate::markdown::tree::{NodeId, Tag};
@@ -113,7 +114,7 @@ impl Reader<'_, '_> {
     fn is_permalink(&self, id: NodeId) -> bool {
         let in_heading = self.mode == Mode::Heading
             || self.look.marks.has(Marks::STRONG)
-            || self.tree.has_class(id, |class| class == "headerlink");
+            || self.tree.has_class(id, classes::is_permalink);
         if !in_heading {
             return false;
         }

@@ -1,0 +1,188 @@
+//! What a page or document means, beyond its links: content, fingerprints, documents other than
+//! HTML, sitemaps. Slow next to everything else, so it runs on threads of its own after the host
+//! has its lease back, and writes into the settlement that the visit has made.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use trawl_extract::{
+    Extracted, Extraction, Source, Unreadable, content_hash, extract, extract_page,
+    metadata::Hints,
+    sitemap::{Sitemap, SitemapLimits},
+};
+use trawl_fetch::{Body, Head};
+use trawl_store::{
+    contract::write::{Digest, NewLink, Settlement, Visit, VisitEnd},
+    segment,
+};
+use trawl_types::{OutcomeKind, record::PageContent};
+use url::Url;
+
+use super::{
+    answer::names_a_sitemap,
+    listed::{document_links, sitemap_links},
+};
+use crate::plan::CrawlPlan;
+
+/// A body of which more is to be made.
+#[derive(Debug)]
+pub(crate) struct Raw {
+    pub(crate) body: Body,
+    kind: RawKind,
+    url: Url,
+    head: Head,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RawKind {
+    Page,
+    Document,
+}
+
+impl Raw {
+    pub(super) fn boxed(kind: RawKind, url: &Url, head: &Head, body: Body) -> Box<Self> {
+        Box::new(Self {
+            body,
+            kind,
+            url: url.clone(),
+            head: head.clone(),
+        })
+    }
+}
+
+/// Adds to a settlement what its body means. A body that breaks the program is left as it is.
+pub(crate) fn digest(plan: &CrawlPlan, raw: &Raw, score: u8, settlement: &mut Settlement) {
+    let work = AssertUnwindSafe(|| {
+        let VisitEnd::Final(visit) = &mut settlement.end else {
+            return;
+        };
+        let source = source(plan, raw);
+        match raw.kind {
+            RawKind::Page => take(plan, raw, visit, &extract_page(&raw.body.bytes, &source)),
+            RawKind::Document => {
+                let links = read_document(plan, raw, score, &source, visit);
+                settlement.links.extend(links);
+            }
+        }
+    });
+    if catch_unwind(work).is_err() {
+        tracing::error!(url = %raw.url, "content broke the program: please report it");
+    }
+}
+
+fn source<'r>(plan: &'r CrawlPlan, raw: &'r Raw) -> Source<'r> {
+    let all = |name: &str| -> Vec<&'r str> {
+        let values = raw.head.headers.get_all(name).iter();
+        values.filter_map(|value| value.to_str().ok()).collect()
+    };
+    let one = |name: &str| all(name).first().copied();
+    Source {
+        url: Some(&raw.url),
+        content_type: raw.head.content_type.as_deref(),
+        hints: Hints {
+            crawler: plan.spec.fetch.user_agent.robots_name(),
+            x_robots_tag: all("x-robots-tag"),
+            content_signal: [all("content-signal"), all("content-usage")].concat(),
+            link: all("link"),
+            content_language: one("content-language"),
+            last_modified: one("last-modified"),
+            tdm_reservation: one("tdm-reservation"),
+            tdm_policy: one("tdm-policy"),
+        },
+        max_content_bytes: usize::try_from(plan.spec.content.max_content_bytes)
+            .unwrap_or(usize::MAX),
+    }
+}
+
+/// A document becomes a page if it has content. What it leads to is given back.
+fn read_document(
+    plan: &CrawlPlan,
+    raw: &Raw,
+    score: u8,
+    source: &Source<'_>,
+    visit: &mut Visit,
+) -> Vec<NewLink> {
+    let others = plan.others();
+    let named = others.sitemaps && names_a_sitemap(raw.url.path());
+    if !others.documents {
+        return list(plan, raw, score, visit);
+    }
+    match extract(&raw.body.bytes, source) {
+        Extraction::Content(found) if named && found.kind == "plain_text" => {
+            list(plan, raw, score, visit)
+        }
+        Extraction::Content(found) => {
+            visit.outcome.kind = OutcomeKind::Fetched;
+            visit.title.clone_from(&found.title);
+            visit.language.clone_from(&found.language.declared);
+            visit.content_hash = Some(content_hash(&found.text));
+            keep_body(plan, raw, visit);
+            take(plan, raw, visit, &found);
+            let links = document_links(plan, &raw.url, &found.links, score);
+            visit.links_total = found.links.len() as u32;
+            links
+        }
+        Extraction::Nothing(Unreadable::Sitemap) if others.sitemaps => {
+            list(plan, raw, score, visit)
+        }
+        Extraction::Nothing(_) if named => list(plan, raw, score, visit),
+        Extraction::Nothing(why) => {
+            visit.outcome.detail = why.to_string();
+            Vec::new()
+        }
+    }
+}
+
+/// The addresses a sitemap lists.
+fn list(plan: &CrawlPlan, raw: &Raw, score: u8, visit: &mut Visit) -> Vec<NewLink> {
+    let sitemap = Sitemap::parse(&raw.body.bytes, SitemapLimits::default());
+    visit.links_total = (sitemap.entries.len() + sitemap.children.len()) as u32;
+    sitemap_links(plan, &raw.url, &sitemap, score)
+}
+
+fn keep_body(plan: &CrawlPlan, raw: &Raw, visit: &mut Visit) {
+    if !plan.spec.keep.html {
+        return;
+    }
+    let headers = raw.head.headers.iter();
+    let headers = headers.map(|(name, value)| (name.as_str(), value.as_bytes()));
+    let (url, at) = (raw.url.as_str(), visit.crawled_at);
+    match segment::encode(url, at, raw.head.status, headers, &raw.body.bytes) {
+        Ok(record) => visit.body = Some(record),
+        Err(error) => tracing::warn!(url, %error, "a body could not be kept"),
+    }
+}
+
+/// Fingerprints, and the content where it is kept.
+fn take(plan: &CrawlPlan, raw: &Raw, visit: &mut Visit, found: &Extracted) {
+    visit.truncated |= found.truncated;
+    let content = plan.spec.keep.content().then(|| {
+        let json = serde_json::to_vec(&content_of(plan, found)).unwrap_or_default();
+        segment::encode_content(raw.url.as_str(), visit.crawled_at, &json)
+    });
+    let content = content.transpose().unwrap_or_else(|error| {
+        tracing::warn!(url = %raw.url, %error, "content could not be kept");
+        None
+    });
+    visit.digest = Some(Digest {
+        // Pages without text are no copies of each other.
+        text_hash: (found.word_count > 0).then_some(found.text_sha256),
+        near: found.near_fingerprint.map(|print| print.0.0),
+        near_duplicate_of: None,
+        content,
+    });
+}
+
+fn content_of(plan: &CrawlPlan, found: &Extracted) -> PageContent {
+    let keep = plan.spec.keep;
+    PageContent {
+        kind: found.kind.to_owned(),
+        title: found.title.clone(),
+        language: found.language.best().map(str::to_owned),
+        word_count: found.word_count as u64,
+        reading_time_seconds: found.reading_time_seconds,
+        truncated: found.truncated,
+        markdown: keep.markdown.then(|| found.markdown.clone()),
+        text: keep.text.then(|| found.text.clone()),
+        metadata: found.metadata.clone(),
+    }
+}

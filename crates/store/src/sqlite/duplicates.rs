@@ -1,0 +1,184 @@
+//! Copies, and what is known of the content of a result.
+
+use rusqlite::{OptionalExtension, params};
+use trawl_types::{CrawlId, CrawlSpec, PageId, Sequence};
+
+use super::{commit::Commit, fault::Fault, originals::Originals};
+use crate::{
+    contract::{
+        read::StoredPrint,
+        write::{Digest, Visit},
+    },
+    segment::BodyRef,
+};
+
+/// Fingerprints are there; the other bits say what else is kept.
+const FINGERPRINTS: u8 = 8;
+
+/// What a crawl keeps, as `crawls.keeps` has it.
+pub(crate) fn keeps(spec: &CrawlSpec) -> u8 {
+    let bits = [
+        (spec.keep.html, 1),
+        (spec.keep.markdown, 2),
+        (spec.keep.text, 4),
+        (
+            spec.content.near_duplicates || spec.keep.content(),
+            FINGERPRINTS,
+        ),
+    ];
+    bits.iter()
+        .filter(|(kept, _)| *kept)
+        .map(|(_, bit)| bit)
+        .sum()
+}
+
+impl Commit<'_> {
+    /// The earlier page with the content of this one; if there is none, this one is remembered.
+    pub(super) fn original(
+        &mut self,
+        page: PageId,
+        hash: Option<&[u8]>,
+    ) -> Result<Option<PageId>, Fault> {
+        let Some(hash) = hash else { return Ok(None) };
+        let (conn, crawl) = (self.sql.conn, self.crawl);
+        let originals = match &mut self.open.originals {
+            Some(originals) => originals,
+            // Forgotten when a transaction failed, or not yet needed since the start.
+            none => none.insert(Originals::load(conn, crawl)?),
+        };
+        let first = originals.find_or_add(conn, crawl, page, hash)?;
+        let first = first.filter(|first| *first != page);
+        self.open.counters.duplicates += u64::from(first.is_some());
+        Ok(first)
+    }
+
+    /// Originals that no longer fit into memory go to their table.
+    pub(super) fn write_originals(&mut self) -> Result<(), Fault> {
+        let (conn, crawl) = (self.sql.conn, self.crawl);
+        let seq = self.open.counters.last_seq;
+        match &mut self.open.originals {
+            Some(originals) => originals.make_room(conn, crawl, seq),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes what was made of a body.
+    pub(super) fn take_digest(
+        &mut self,
+        seq: Sequence,
+        digest: &Digest,
+        is_copy: bool,
+    ) -> Result<(), Fault> {
+        let content = match &digest.content {
+            Some(record) => Some(self.bodies.append(record, self.now)?),
+            None => None,
+        };
+        let kept = match content {
+            Some(_) => self.open.keeps,
+            None => FINGERPRINTS,
+        };
+        if digest.near_duplicate_of.is_some() && !is_copy {
+            self.open.counters.near_duplicates += 1;
+        }
+        self.sql
+            .conn
+            .prepare_cached(
+                "INSERT INTO contents (crawl, seq, text_hash, near, near_duplicate_of, kept,
+                 segment, offset, length, crc) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+            )?
+            .execute(params![
+                self.crawl.0,
+                seq.0,
+                digest.text_hash,
+                digest.near.map(u64::cast_signed),
+                digest.near_duplicate_of.map(|page| page.0),
+                kept,
+                content.map(|at| at.segment),
+                content.map(|at| at.offset as i64),
+                content.map(|at| at.length as i64),
+                content.map(|at| at.crc),
+            ])?;
+        Ok(())
+    }
+
+    /// A result that has taken over what an earlier crawl saw has its content as well.
+    pub(super) fn inherit_content(
+        &mut self,
+        page: PageId,
+        seq: Sequence,
+        elder: (i64, i64),
+    ) -> Result<(), Fault> {
+        let conn = self.sql.conn;
+        conn.prepare_cached(
+            "INSERT INTO contents (crawl, seq, text_hash, near, kept, segment, offset, length, crc)
+             SELECT ?1, ?2, text_hash, near, kept, segment, offset, length, crc
+             FROM contents WHERE crawl = ?3 AND seq = ?4",
+        )?
+        .execute([self.crawl.0, seq.0, elder.0, elder.1])?;
+        let hash: Option<Vec<u8>> = conn
+            .prepare_cached(
+                "SELECT coalesce(c.text_hash, r.content_hash) FROM results r
+                 LEFT JOIN contents c ON c.crawl = r.crawl AND c.seq = r.seq
+                 WHERE r.crawl = ?1 AND r.seq = ?2",
+            )?
+            .query_row([self.crawl.0, seq.0], |row| row.get(0))?;
+        if let Some(first) = self.original(page, hash.as_deref())? {
+            conn.prepare_cached(
+                "UPDATE results SET duplicate_of = ?3 WHERE crawl = ?1 AND seq = ?2",
+            )?
+            .execute([self.crawl.0, seq.0, first.0])?;
+        }
+        Ok(())
+    }
+}
+
+/// What copies of a page share.
+pub(super) fn compared(visit: &Visit) -> Option<&[u8]> {
+    let text = visit.digest.as_ref().and_then(|d| d.text_hash.as_ref());
+    text.or(visit.content_hash.as_ref())
+        .map(<[u8; 32]>::as_slice)
+}
+
+pub(crate) fn content_ref(
+    conn: &rusqlite::Connection,
+    crawl: CrawlId,
+    seq: Sequence,
+) -> Result<Option<BodyRef>, Fault> {
+    let found = conn
+        .prepare_cached(
+            "SELECT segment, offset, length, crc FROM contents
+             WHERE crawl = ?1 AND seq = ?2 AND segment IS NOT NULL",
+        )?
+        .query_row([crawl.0, seq.0], |row| {
+            Ok(BodyRef {
+                segment: row.get(0)?,
+                offset: row.get::<_, i64>(1)? as u64,
+                length: row.get::<_, i64>(2)? as u64,
+                crc: row.get(3)?,
+            })
+        })
+        .optional()?;
+    Ok(found)
+}
+
+pub(crate) fn near_prints(
+    conn: &rusqlite::Connection,
+    crawl: CrawlId,
+    after: Sequence,
+    limit: u32,
+) -> Result<Vec<StoredPrint>, Fault> {
+    let mut statement = conn.prepare_cached(
+        "SELECT c.seq, r.page, c.near, c.near_duplicate_of FROM contents c
+         JOIN results r ON r.crawl = c.crawl AND r.seq = c.seq
+         WHERE c.crawl = ?1 AND c.seq > ?2 AND c.near IS NOT NULL ORDER BY c.seq LIMIT ?3",
+    )?;
+    let prints = statement.query_map(params![crawl.0, after.0, limit], |row| {
+        Ok(StoredPrint {
+            seq: Sequence(row.get(0)?),
+            page: PageId(row.get(1)?),
+            near: row.get::<_, i64>(2)?.cast_unsigned(),
+            near_duplicate_of: row.get::<_, Option<i64>>(3)?.map(PageId),
+        })
+    })?;
+    Ok(prints.collect::<Result<_, _>>()?)
+}
