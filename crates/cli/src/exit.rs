@@ -11,6 +11,7 @@
 
 use std::process::ExitCode;
 
+use trawl_api::ServeError;
 use trawl_engine::EngineError;
 use trawl_store::StoreError;
 
@@ -48,6 +49,13 @@ fn code_of(error: &anyhow::Error) -> u8 {
             | EngineError::Store(StoreError::NoCrawl(_)) => BAD_INPUT,
             EngineError::Store(_) | EngineError::StoreFailed(_) => STORE,
             EngineError::Stopped => OTHER,
+        };
+    }
+    if let Some(serve) = error.downcast_ref::<ServeError>() {
+        return match serve {
+            ServeError::Listen { .. } | ServeError::Unprotected(_) => BAD_INPUT,
+            ServeError::Store(_) => STORE,
+            ServeError::Engine(_) | ServeError::Recovery(_) => OTHER,
         };
     }
     match error.downcast_ref::<StoreError>() {

@@ -51,6 +51,8 @@ async fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     match cli.command {
         Command::Crawl(args) => Box::pin(commands::crawl::run(*args)).await,
         Command::Map(args) => Box::pin(commands::map::run(*args, cli.verbose)).await,
+        Command::Serve(args) => Box::pin(commands::serve::run(&args)).await,
+        Command::Keys(args) => commands::keys::run(&args).await,
         Command::Resume(args) => Box::pin(commands::resume::run(args)).await,
         Command::Status(args) => commands::status::run(&args).await,
         Command::Explain(args) => commands::explain::run(&args).await,

@@ -7,7 +7,7 @@ use tokio::sync::{
     mpsc::{UnboundedSender, unbounded_channel},
     oneshot, watch,
 };
-use trawl_store::{Store, StoreError};
+use trawl_store::{Store, StoreError, contract::jobs::NewJob};
 use trawl_types::{CrawlId, CrawlSpec, CrawlState, spec::SpecError};
 
 use crate::{
@@ -94,12 +94,22 @@ impl Engine {
 
     /// Begins a new crawl. It is durable before this returns.
     pub async fn crawl(&self, spec: CrawlSpec, name: &str) -> Result<CrawlHandle, EngineError> {
+        self.crawl_for(spec, name, None).await
+    }
+
+    /// Begins a new crawl on behalf of a job, which is recorded with it.
+    pub async fn crawl_for(
+        &self,
+        spec: CrawlSpec,
+        name: &str,
+        job: Option<NewJob>,
+    ) -> Result<CrawlHandle, EngineError> {
         let plan = Arc::new(self.plan(spec)?);
         let (seeds, rules) = (plan.seed_links(), plan.write_rules());
         let now = self.clock.wall();
         let crawl = self
             .store
-            .create_crawl(&plan.spec, name, seeds, rules, now)
+            .create_crawl(&plan.spec, name, seeds, rules, job, now)
             .await?;
         self.run(crawl, plan, 0).await
     }
@@ -161,21 +171,55 @@ impl Engine {
     }
 }
 
-impl CrawlHandle {
+/// What can be done about a crawl that runs in this process; shared freely.
+#[derive(Debug, Clone)]
+pub struct CrawlControl {
+    pub crawl: CrawlId,
+    pub progress: watch::Receiver<Progress>,
+    commands: UnboundedSender<Command>,
+}
+
+impl CrawlControl {
     /// Stops with work left: answers under way are awaited for a few seconds.
     pub fn pause(&self) {
-        let _ = self.commands.send(Command::Stop {
-            crawl: self.crawl,
-            how: Stop::Pause,
-        });
+        self.stop(Stop::Pause);
     }
 
     /// Stops for good, at once.
     pub fn cancel(&self) {
-        let _ = self.commands.send(Command::Stop {
+        self.stop(Stop::Cancel);
+    }
+
+    fn stop(&self, how: Stop) {
+        let crawl = self.crawl;
+        let _ = self.commands.send(Command::Stop { crawl, how });
+    }
+
+    /// Asks for nothing more while it is held; what is under way arrives. For readers that cannot
+    /// keep up.
+    pub fn hold(&self, held: bool) {
+        let crawl = self.crawl;
+        let _ = self.commands.send(Command::Hold { crawl, held });
+    }
+}
+
+impl CrawlHandle {
+    pub fn control(&self) -> CrawlControl {
+        CrawlControl {
             crawl: self.crawl,
-            how: Stop::Cancel,
-        });
+            progress: self.progress.clone(),
+            commands: self.commands.clone(),
+        }
+    }
+
+    /// See [`CrawlControl::pause`].
+    pub fn pause(&self) {
+        self.control().pause();
+    }
+
+    /// See [`CrawlControl::cancel`].
+    pub fn cancel(&self) {
+        self.control().cancel();
     }
 
     /// Waits for the end, whatever brings it.

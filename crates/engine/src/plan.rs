@@ -117,6 +117,12 @@ impl CrawlPlan {
         Ok((url, verdict))
     }
 
+    /// Whether a person may give this as a start.
+    pub fn check_seed(&self, text: &str) -> Result<(), Reason> {
+        let url = self.normaliser.seed(text)?;
+        self.judge_seed(&url)
+    }
+
     /// Everything but depth, stateful traps and robots.txt.
     pub(crate) fn judge(&self, url: &CrawlUrl, rel: LinkRel) -> Result<(), Reason> {
         self.guard.check_url(url.address())?;

@@ -129,7 +129,7 @@ impl Run {
         };
         let spec = CrawlSpec::default();
         let crawl = store
-            .create_crawl(&spec, "speed", seeds, rules, UnixMillis(0))
+            .create_crawl(&spec, "speed", seeds, rules, None, UnixMillis(0))
             .await
             .unwrap();
         let mut queue = VecDeque::new();

@@ -211,7 +211,7 @@ async fn crawl(path: &Path, graph: &Graph, choices: &[(usize, usize)], max_depth
     let seeds = graph.seeds.iter().map(|seed| link(&store, *seed, false));
     let seeds = seeds.collect();
     let crawl = store
-        .create_crawl(&spec(), "map", seeds, rules(max_depth), NOW)
+        .create_crawl(&spec(), "map", seeds, rules(max_depth), None, NOW)
         .await
         .unwrap();
     let mut open = pending(&store, crawl).await;

@@ -2,6 +2,7 @@
 
 mod content;
 mod map;
+mod server;
 
 use std::{path::PathBuf, time::Duration};
 
@@ -11,6 +12,7 @@ pub(crate) use content::{ContentArgs, KeepArg, SitemapsArg};
 
 use crate::units;
 pub(crate) use map::{ClassArg, GraphFormat, LevelArg, MapArgs, NetworkArgs, ViewArgs, ViewFormat};
+pub(crate) use server::{KeysArgs, KeysCommand, NewKeyArgs, ScopeKind, ServeArgs};
 
 /// Where `trawl demo` keeps what it found unless it is told otherwise.
 pub(crate) const DEMO_DATABASE: &str = "trawl-demo.db";
@@ -37,6 +39,10 @@ pub(crate) enum Command {
     Crawl(Box<CrawlArgs>),
     /// Map the web around a list of domains: who links to whom
     Map(Box<MapArgs>),
+    /// Serve crawl jobs over HTTP
+    Serve(Box<ServeArgs>),
+    /// Make, list and revoke keys of the server
+    Keys(KeysArgs),
     /// Go on with a crawl that was interrupted, by Ctrl-C or by a crash
     Resume(ResumeArgs),
     /// List the crawls of a database and how they stand

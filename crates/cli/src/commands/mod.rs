@@ -5,8 +5,10 @@ pub(crate) mod demo;
 pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod extract;
+pub(crate) mod keys;
 pub(crate) mod map;
 pub(crate) mod resume;
+pub(crate) mod serve;
 mod session;
 pub(crate) mod status;
 

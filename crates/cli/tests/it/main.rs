@@ -9,6 +9,7 @@
 //! * `explaining`: why a URL was or was not crawled
 //! * `extracting`: one document or many, from files, pipes and the web
 //! * `content`: copies, kept Markdown and text, documents, sitemaps
+//! * `serving`: crawl jobs over HTTP
 //! * `signals`: Ctrl-C once and twice
 //! * `recrawl`: a second crawl of the same pages
 //! * `mapping`: terrain maps
@@ -30,4 +31,5 @@ mod memory;
 mod output;
 mod reach;
 mod recrawl;
+mod serving;
 mod signals;

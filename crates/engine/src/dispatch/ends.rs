@@ -30,6 +30,15 @@ impl Dispatcher {
         }
     }
 
+    /// A crawl that is held is not over, and one that stops stays stopped.
+    pub(crate) fn hold(&mut self, crawl: CrawlId, held: bool) {
+        if let Some(running) = self.crawls.get(&crawl)
+            && running.stopping.is_none()
+        {
+            self.frontier.pause(crawl, held);
+        }
+    }
+
     /// True if a crawl ended: it may have left its hosts to others.
     pub(crate) async fn end_what_is_over(&mut self) -> bool {
         let crawls: Vec<CrawlId> = self.crawls.keys().copied().collect();

@@ -63,6 +63,7 @@ const MOST_PER_ROUND: usize = 256;
 pub(crate) enum Command {
     Start(Box<Start>),
     Stop { crawl: CrawlId, how: Stop },
+    Hold { crawl: CrawlId, held: bool },
 }
 
 #[derive(Debug)]
@@ -223,6 +224,7 @@ impl Dispatcher {
         match command {
             Command::Start(start) => self.start(*start),
             Command::Stop { crawl, how } => self.stop(crawl, how),
+            Command::Hold { crawl, held } => self.hold(crawl, held),
         }
     }
 }

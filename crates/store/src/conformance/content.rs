@@ -123,7 +123,7 @@ async fn begin_keeping(store: &dyn Store, markdown: bool) -> Crawl<'_> {
     let mut spec = CrawlSpec::default();
     spec.keep.markdown = markdown;
     let seeds = vec![link(store, "a"), link(store, "b")];
-    let id = store.create_crawl(&spec, "test", seeds, breadth(), NOW);
+    let id = store.create_crawl(&spec, "test", seeds, breadth(), None, NOW);
     let id = id.await.unwrap();
     Crawl { store, id }
 }

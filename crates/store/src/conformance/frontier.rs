@@ -27,7 +27,9 @@ pub async fn seeds_are_pending_at_depth_zero(store: &dyn Store) {
     ];
     let spec = trawl_types::CrawlSpec::default();
     let now = UnixMillis(5);
-    let id = store.create_crawl(&spec, "", seeds, breadth(), now).await;
+    let id = store
+        .create_crawl(&spec, "", seeds, breadth(), None, now)
+        .await;
     let crawl = Crawl {
         store,
         id: id.unwrap(),

@@ -64,7 +64,9 @@ impl<'s> Crawl<'s> {
     pub async fn begin(store: &'s dyn Store, seeds: &[&str], rules: WriteRules) -> Self {
         let seeds = seeds.iter().map(|name| link(store, name)).collect();
         let spec = CrawlSpec::default();
-        let id = store.create_crawl(&spec, "test", seeds, rules, NOW).await;
+        let id = store
+            .create_crawl(&spec, "test", seeds, rules, None, NOW)
+            .await;
         Self {
             store,
             id: id.unwrap(),

@@ -2,8 +2,10 @@
 //! suite passes on it.
 //!
 //! * [`write`](mod@write): settled visits in, admitted URLs out; one commit is one transaction
+//! * [`jobs`]: jobs and keys of a server
 //! * [`read`](mod@read): questions about crawls, pages, hosts and the result log
 
+pub mod jobs;
 pub mod read;
 pub mod target;
 pub mod write;
@@ -11,6 +13,7 @@ pub mod write;
 use async_trait::async_trait;
 use trawl_types::{CrawlId, CrawlSpec, CrawlState, HostId, PageId, Sequence, UnixMillis, UrlKey};
 
+use jobs::NewJob;
 use read::{CrawlCounts, CrawlRow, PendingUrl, StoredHost, StoredLink, StoredPrint};
 use trawl_types::record::{PageRecord, PageStanding};
 use write::{CommitBatch, CommitReport, NewLink, WriteRules};
@@ -57,13 +60,14 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     fn key_secret(&self) -> trawl_types::KeySecret;
 
     /// Records a new crawl with its seeds (depth 0) in one transaction. Seeds that scope refuses
-    /// arrive as refused links and are recorded with their reason.
+    /// arrive as refused links and are recorded with their reason. A job is recorded with it.
     async fn create_crawl(
         &self,
         spec: &CrawlSpec,
         name: &str,
         seeds: Vec<NewLink>,
         rules: WriteRules,
+        job: Option<NewJob>,
         now: UnixMillis,
     ) -> Result<CrawlId, StoreError>;
     /// Makes an existing crawl writable again, after a restart.

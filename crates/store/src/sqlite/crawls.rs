@@ -8,6 +8,7 @@ use super::{
     counters::Counters,
     duplicates::keeps,
     fault::Fault,
+    jobs,
     links::Found,
     reader,
     terrain::TerrainMemory,
@@ -38,7 +39,7 @@ impl Writer {
             other.first_lists = false;
         }
         self.open.insert(crawl, open);
-        let (name, seeds, now) = (new.name, new.seeds, new.now);
+        let (name, seeds, now, job) = (new.name, new.seeds, new.now, new.job);
         let config_hash = new.spec.terrain.map(|terrain| terrain.config_hash);
         let done = self.transaction(crawl, now, |commit| {
             let row = "INSERT INTO crawls (id, name, spec, state, started_at, keeps)
@@ -48,6 +49,9 @@ impl Writer {
                 .sql
                 .conn
                 .execute(row, params![crawl.0, name, spec, state, now.0, keeps])?;
+            if let Some(job) = &job {
+                jobs::add(commit.sql.conn, crawl, job, now)?;
+            }
             if let Some(hash) = config_hash {
                 commit.begin_map(&hash)?;
             }

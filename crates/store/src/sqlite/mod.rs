@@ -18,6 +18,7 @@
 //! * [`cache`], [`counters`], [`row`], [`statements`]: what the writer keeps at hand
 //! * [`reader`], [`explain`], [`pool`]: questions and the connections they are asked on
 //! * [`terrain_rows`]: the rows of a map, one at a time
+//! * [`jobs`], [`keys`]: what a server keeps besides
 //! * [`checkpoint`]: the log written back, out of everyone's way
 //! * [`fault`]: what went wrong, in the words of the contract
 
@@ -31,6 +32,8 @@ mod duplicates;
 mod edges;
 mod explain;
 mod fault;
+mod jobs;
+mod keys;
 mod link_text;
 mod links;
 mod lock;
@@ -46,6 +49,7 @@ mod terrain;
 mod terrain_rows;
 mod writer;
 
+pub use keys::SqliteKeys;
 pub(crate) use lock::beside;
 pub use open::OpenOptions;
 pub use terrain_rows::{BusyDomain, TerrainRows};
@@ -67,6 +71,7 @@ use self::{
 use crate::{
     contract::{
         Store, StoreError,
+        jobs::NewJob,
         read::{CrawlCounts, CrawlRow, PendingUrl, StoredHost, StoredLink, StoredPrint},
         write::{CommitBatch, CommitReport, NewLink, WriteRules},
     },
@@ -159,6 +164,7 @@ impl Store for SqliteStore {
         name: &str,
         seeds: Vec<NewLink>,
         rules: WriteRules,
+        job: Option<NewJob>,
         now: UnixMillis,
     ) -> Result<CrawlId, StoreError> {
         let new = Box::new(NewCrawl {
@@ -166,6 +172,7 @@ impl Store for SqliteStore {
             name: name.to_owned(),
             seeds,
             rules,
+            job,
             now,
         });
         self.tell(|reply| Command::Create(new, reply)).await

@@ -16,6 +16,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../../migrations/sqlite/0001_first.sql"),
     include_str!("../../../../migrations/sqlite/0002_terrain.sql"),
     include_str!("../../../../migrations/sqlite/0003_content.sql"),
+    include_str!("../../../../migrations/sqlite/0004_server.sql"),
 ];
 
 /// What a file turned out to be.

@@ -18,6 +18,7 @@ use super::{
 use crate::{
     contract::{
         StoreError,
+        jobs::NewJob,
         read::StoredHost,
         write::{CommitBatch, CommitReport, NewLink, WriteRules},
     },
@@ -36,6 +37,7 @@ pub(crate) enum Command {
     /// left to them.
     Commit(CommitBatch, Reply<(CommitReport, CommitBatch)>),
     EnsureHost(CrawlId, String, Reply<StoredHost>),
+    DeleteJob(String, Reply<bool>),
     /// The write-ahead log has grown long: write it from its front again.
     RestartLog,
     Close(Reply<()>),
@@ -47,6 +49,7 @@ pub(crate) struct NewCrawl {
     pub(crate) name: String,
     pub(crate) seeds: Vec<NewLink>,
     pub(crate) rules: WriteRules,
+    pub(crate) job: Option<NewJob>,
     pub(crate) now: UnixMillis,
 }
 
@@ -96,6 +99,10 @@ impl Writer {
                 }
                 Command::EnsureHost(crawl, name, reply) => {
                     let done = self.ensure_host(crawl, &name);
+                    let _ = reply.send(done.map_err(|fault| fault.at(&self.path)));
+                }
+                Command::DeleteJob(id, reply) => {
+                    let done = self.delete_job(&id);
                     let _ = reply.send(done.map_err(|fault| fault.at(&self.path)));
                 }
                 Command::RestartLog => self.restart_log(),

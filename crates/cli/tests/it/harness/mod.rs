@@ -2,14 +2,17 @@
 //!
 //! * `web`: the test web on a thread of its own
 //! * `trawl`: the real binary, run with a limit against hanging
+//! * `api`: the real server and a plain client
 //! * `snapshot`: what a database holds, read from a copy so that nothing is repaired on the way
 //! * `dice`: chance that can be repeated
 
+mod api;
 mod dice;
 mod snapshot;
 mod trawl;
 mod web;
 
+pub(crate) use api::{Api, Reply, Server};
 pub(crate) use dice::Dice;
 pub(crate) use snapshot::{Copy, Snapshot};
 pub(crate) use trawl::{Done, Trawl, place};

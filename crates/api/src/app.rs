@@ -1,0 +1,36 @@
+//! What all handlers share, and the number of the request at hand.
+
+use std::{sync::Arc, time::Instant};
+
+use trawl_engine::Engine;
+use trawl_store::SqliteStore;
+
+use crate::{auth::rate::RateLimiter, jobs::Jobs, settings::ServerSettings};
+
+/// Everything behind the endpoints.
+#[derive(Debug)]
+pub(crate) struct App {
+    pub(crate) store: Arc<SqliteStore>,
+    pub(crate) engine: Engine,
+    pub(crate) jobs: Jobs,
+    pub(crate) settings: ServerSettings,
+    pub(crate) rates: RateLimiter,
+    pub(crate) started: Instant,
+    pub(crate) database: std::path::PathBuf,
+}
+
+pub(crate) type Shared = Arc<App>;
+
+tokio::task_local! {
+    static REQUEST_ID: String;
+}
+
+/// The number of the request that is being answered, for errors and log lines.
+pub(crate) fn request_id() -> Option<String> {
+    REQUEST_ID.try_with(Clone::clone).ok()
+}
+
+/// Answers a request under its number.
+pub(crate) async fn under_id<T>(id: String, answer: impl Future<Output = T>) -> T {
+    REQUEST_ID.scope(id, answer).await
+}

@@ -1,0 +1,300 @@
+//! The life of a job. A job is a crawl that somebody asked for: pausing, resuming and recovering
+//! are the engine's one mechanism, and the state in the store is the truth.
+//!
+//! * [`view`]: a job as it is shown
+//! * [`follow`]: the results of a job as they come in
+
+pub(crate) mod follow;
+pub(crate) mod view;
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use tokio::sync::watch;
+use trawl_engine::{CrawlControl, CrawlHandle};
+use trawl_store::{
+    Store,
+    contract::jobs::{JobFilter, JobRow, JobStore, NewJob},
+};
+use trawl_types::{CrawlSpec, CrawlState, UnixMillis};
+use uuid::Uuid;
+
+use crate::{
+    app::{App, Shared},
+    auth::Identity,
+    error::{ApiError, Code},
+};
+
+/// How long a request waits for a job to have stopped. Answers under way get a few seconds.
+const STOPPING: Duration = Duration::from_secs(10);
+
+/// What makes up a new job.
+#[derive(Debug)]
+pub(crate) struct Wanted {
+    pub(crate) kind: &'static str,
+    pub(crate) spec: CrawlSpec,
+    /// JSON, as it was asked for.
+    pub(crate) request: String,
+    pub(crate) idempotency: Option<String>,
+    /// Somebody waits for the results on the same connection.
+    pub(crate) attended: bool,
+}
+
+/// Kinds of jobs that end with the connection they were asked for on.
+const ATTENDED: &str = "attended";
+
+/// Jobs that run in this process.
+#[derive(Debug, Default)]
+pub(crate) struct Jobs(Mutex<HashMap<String, Running>>);
+
+#[derive(Debug, Clone)]
+struct Running {
+    control: CrawlControl,
+    over: watch::Receiver<bool>,
+}
+
+/// A job that has been started, or was there already.
+#[derive(Debug)]
+pub(crate) struct Started {
+    pub(crate) row: JobRow,
+    /// Nothing where the job has ended before.
+    pub(crate) control: Option<CrawlControl>,
+}
+
+impl Jobs {
+    pub(crate) fn control(&self, id: &str) -> Option<CrawlControl> {
+        let running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        running.get(id).map(|running| running.control.clone())
+    }
+
+    fn running(&self, id: &str) -> Option<Running> {
+        let running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        running.get(id).cloned()
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    pub(crate) fn names(&self) -> Vec<String> {
+        let running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        running.keys().cloned().collect()
+    }
+
+    /// Remembers a crawl until it ends.
+    fn adopt(app: &Shared, id: &str, mut handle: CrawlHandle) -> CrawlControl {
+        let control = handle.control();
+        let (tell, over) = watch::channel(false);
+        let running = Running {
+            control: control.clone(),
+            over,
+        };
+        let jobs = &app.jobs.0;
+        jobs.lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(id.to_owned(), running);
+        let (app, id) = (Arc::clone(app), id.to_owned());
+        tokio::spawn(async move {
+            if let Err(error) = handle.ended().await {
+                tracing::error!(job = id, %error, "a job could not go on");
+                let now = now();
+                let why = error.to_string();
+                let crawl = handle.crawl;
+                let _ = app
+                    .store
+                    .set_state(crawl, CrawlState::Failed, &why, now)
+                    .await;
+            }
+            let jobs = &app.jobs.0;
+            jobs.lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .remove(&id);
+            let _ = tell.send(true);
+        });
+        control
+    }
+
+    /// Waits until a job has ended in this process, however long that takes.
+    pub(crate) async fn ended(&self, id: &str) {
+        if let Some(mut running) = self.running(id) {
+            let _ = running.over.wait_for(|over| *over).await;
+        }
+    }
+
+    async fn ended_soon(&self, id: &str) -> Result<(), ApiError> {
+        tokio::time::timeout(STOPPING, self.ended(id))
+            .await
+            .map_err(|_| ApiError::new(Code::Unavailable, "the job has not stopped yet: try again"))
+    }
+
+    /// Stops everything with work left, as a shutdown does.
+    pub(crate) async fn pause_all(&self) {
+        let ids: Vec<String> = {
+            let running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            for job in running.values() {
+                job.control.pause();
+            }
+            running.keys().cloned().collect()
+        };
+        for id in ids {
+            self.ended(&id).await;
+        }
+    }
+}
+
+pub(crate) fn now() -> UnixMillis {
+    UnixMillis(chrono::Utc::now().timestamp_millis())
+}
+
+impl App {
+    /// Starts a job, or finds the one that was asked for under the same idempotency key.
+    pub(crate) async fn start_job(
+        self: &Shared,
+        identity: &Identity,
+        wanted: Wanted,
+    ) -> Result<Started, ApiError> {
+        if let Some(key) = &wanted.idempotency
+            && let Some(row) = self.store.job_by_idempotency(&identity.owner, key).await?
+        {
+            let control = self.jobs.control(&row.id);
+            return Ok(Started { row, control });
+        }
+        self.check_quota(identity).await?;
+        let id = Uuid::new_v4().to_string();
+        let kind = if wanted.attended {
+            ATTENDED
+        } else {
+            wanted.kind
+        };
+        let job = NewJob {
+            id: id.clone(),
+            owner: identity.owner.clone(),
+            kind: kind.to_owned(),
+            request: wanted.request,
+            idempotency: wanted.idempotency,
+        };
+        let name = wanted.spec.seeds.first().cloned().unwrap_or_default();
+        let handle = self.engine.crawl_for(wanted.spec, &name, Some(job)).await?;
+        let control = Jobs::adopt(self, &id, handle);
+        Ok(Started {
+            row: self.find(&id).await?,
+            control: Some(control),
+        })
+    }
+
+    async fn check_quota(&self, identity: &Identity) -> Result<(), ApiError> {
+        let filter = JobFilter {
+            owner: Some(identity.owner.clone()),
+            states: vec![CrawlState::Running],
+            ..JobFilter::default()
+        };
+        let (_, running) = self.store.jobs(filter).await?;
+        let most = self.settings.limits.jobs_per_key;
+        if running < most {
+            return Ok(());
+        }
+        let message = "Maximum concurrent jobs reached. Please wait for existing jobs to complete.";
+        Err(ApiError::new(Code::QuotaExceeded, message)
+            .with_details(serde_json::json!({ "running": running, "limit": most }))
+            .with_retry_after(30))
+    }
+
+    async fn find(&self, id: &str) -> Result<JobRow, ApiError> {
+        let row = self.store.job(id).await?;
+        row.ok_or_else(|| ApiError::not_found(format!("there is no job {id}")))
+    }
+
+    /// A job that the asker may see. Others' jobs are as if they were not there.
+    pub(crate) async fn job_of(&self, identity: &Identity, id: &str) -> Result<JobRow, ApiError> {
+        let row = self.find(id).await?;
+        if identity.is_admin() || row.owner == identity.owner {
+            return Ok(row);
+        }
+        Err(ApiError::not_found(format!("there is no job {id}")))
+    }
+
+    pub(crate) async fn pause_job(&self, row: &JobRow) -> Result<JobRow, ApiError> {
+        match (self.jobs.control(&row.id), row.crawl.state) {
+            (Some(control), _) => {
+                control.pause();
+                self.jobs.ended_soon(&row.id).await?;
+            }
+            (None, CrawlState::Paused) => {}
+            (None, state) => return Err(wrong_state("paused", state)),
+        }
+        self.find(&row.id).await
+    }
+
+    pub(crate) async fn resume_job(self: &Shared, row: &JobRow) -> Result<JobRow, ApiError> {
+        if self.jobs.control(&row.id).is_none() {
+            if !matches!(
+                row.crawl.state,
+                CrawlState::Paused | CrawlState::Failed | CrawlState::Running
+            ) {
+                return Err(wrong_state("resumed", row.crawl.state));
+            }
+            let handle = self.engine.resume(row.crawl.id).await?;
+            Jobs::adopt(self, &row.id, handle);
+        }
+        self.find(&row.id).await
+    }
+
+    pub(crate) async fn cancel_job(&self, row: &JobRow) -> Result<JobRow, ApiError> {
+        match (self.jobs.control(&row.id), row.crawl.state) {
+            (Some(control), _) => {
+                control.cancel();
+                self.jobs.ended_soon(&row.id).await?;
+            }
+            (None, CrawlState::Completed) => {
+                return Err(wrong_state("cancelled", CrawlState::Completed));
+            }
+            (None, CrawlState::Cancelled) => {}
+            (None, _) => {
+                let why = "cancelled";
+                let (crawl, state) = (row.crawl.id, CrawlState::Cancelled);
+                self.store.set_state(crawl, state, why, now()).await?;
+            }
+        }
+        self.find(&row.id).await
+    }
+
+    pub(crate) async fn delete_job(&self, row: &JobRow) -> Result<(), ApiError> {
+        if let Some(control) = self.jobs.control(&row.id) {
+            control.cancel();
+            self.jobs.ended_soon(&row.id).await?;
+        }
+        self.store.delete_job(&row.id).await?;
+        Ok(())
+    }
+
+    /// After a restart: jobs that ran go on by themselves; those whose reader is gone end.
+    pub(crate) async fn recover(self: &Shared) -> Result<usize, ApiError> {
+        let filter = JobFilter {
+            states: vec![CrawlState::Running],
+            limit: u32::MAX,
+            ..JobFilter::default()
+        };
+        let (rows, _) = self.store.jobs(filter).await?;
+        let mut resumed = 0;
+        for row in rows {
+            if row.kind == ATTENDED {
+                let why = "the reader is gone";
+                let (crawl, state) = (row.crawl.id, CrawlState::Cancelled);
+                self.store.set_state(crawl, state, why, now()).await?;
+                continue;
+            }
+            let handle = self.engine.resume(row.crawl.id).await?;
+            Jobs::adopt(self, &row.id, handle);
+            resumed += 1;
+        }
+        Ok(resumed)
+    }
+}
+
+fn wrong_state(wanted: &str, state: CrawlState) -> ApiError {
+    let message = format!("the job is {}: it cannot be {wanted}", state.as_str());
+    ApiError::new(Code::Conflict, message)
+}

@@ -1,0 +1,24 @@
+//! Crawl jobs over HTTP. A crate of its own because it hides a heavy dependency (the web framework).
+//! Handlers are thin; what they need stands in the other rooms:
+//!
+//! * [`settings`]: what an operator decides
+//! * `error`: the one table of errors and their shape
+//! * `auth`: keys, scopes and rates
+//! * `app`: what all handlers share
+//! * `jobs`: the life of a job: start, pause, resume, cancel, recovery after a crash
+//! * `spider`: a request becomes a spec; results become pages, lists and streams
+//! * `routes`: every endpoint, in one list
+//! * `serve`: sockets, timeouts, the end
+
+mod app;
+pub mod auth;
+mod error;
+mod jobs;
+mod routes;
+mod serve;
+pub mod settings;
+mod spider;
+
+pub use routes::openapi;
+pub use serve::{ServeError, Server};
+pub use settings::ServerSettings;

@@ -1,0 +1,159 @@
+//! Every endpoint, in one list. Each file is one family; an endpoint fits on a screen.
+//!
+//! * [`spider`]: crawls with results in one of five ways
+//! * [`crawl`]: single URLs, batches and deep crawls as jobs
+//! * [`jobs`]: lists, states, results, events, and what can be done to a job
+//! * [`extract`]: main content of pages
+//! * [`explain`]: why a URL was or was not crawled
+//! * [`keys`]: who may use the server
+//! * [`health`]: whether it is well
+//! * [`input`]: bodies and queries, with errors of one shape
+//! * [`docs`]: the contract, to read and for programs
+
+mod crawl;
+mod docs;
+mod explain;
+mod extract;
+mod health;
+mod input;
+mod jobs;
+mod keys;
+mod spider;
+mod ws;
+
+use axum::{
+    Router, extract::Request, middleware::Next, response::IntoResponse, response::Response,
+};
+use tower_http::{
+    catch_panic::CatchPanicLayer, compression::CompressionLayer, limit::RequestBodyLimitLayer,
+};
+use utoipa::{
+    Modify, OpenApi,
+    openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme},
+};
+use utoipa_axum::{router::OpenApiRouter, routes};
+use uuid::Uuid;
+
+use crate::{
+    app::{self, Shared},
+    auth,
+    error::{ApiError, Code},
+};
+
+#[derive(OpenApi)]
+#[openapi(
+    info(title = "Trawl", description = "Crawl jobs over HTTP: start, stream, store, pause, resume."),
+    servers((url = "/api/v1")),
+    modifiers(&Security),
+    security(("bearer" = []), ("api_key" = [])),
+)]
+struct Contract;
+
+struct Security;
+
+impl Modify for Security {
+    fn modify(&self, openapi: &mut utoipa::openapi::OpenApi) {
+        let components = openapi.components.get_or_insert_default();
+        let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
+        components.add_security_scheme("bearer", SecurityScheme::Http(bearer));
+        let key = SecurityScheme::ApiKey(ApiKey::Header(ApiKeyValue::new("x-api-key")));
+        components.add_security_scheme("api_key", key);
+    }
+}
+
+fn endpoints() -> OpenApiRouter<Shared> {
+    OpenApiRouter::with_openapi(Contract::openapi())
+        .routes(routes!(health::health))
+        .routes(routes!(health::ready))
+        .routes(routes!(health::stats))
+        .routes(routes!(spider::spider_crawl))
+        .routes(routes!(extract::spider_extract))
+        .routes(routes!(extract::extract))
+        .routes(routes!(extract::extract_batch))
+        .routes(routes!(crawl::crawl))
+        .routes(routes!(crawl::crawl_batch))
+        .routes(routes!(crawl::crawl_deep))
+        .routes(routes!(crawl::crawl_job))
+        .routes(routes!(crawl::crawl_stream))
+        .routes(routes!(crawl::crawl_cancel))
+        .routes(routes!(jobs::list))
+        .routes(routes!(jobs::failed))
+        .routes(routes!(jobs::get, jobs::delete))
+        .routes(routes!(jobs::results))
+        .routes(routes!(jobs::stats))
+        .routes(routes!(jobs::events))
+        .routes(routes!(jobs::pause))
+        .routes(routes!(jobs::resume))
+        .routes(routes!(jobs::cancel))
+        .routes(routes!(jobs::retry))
+        .routes(routes!(explain::explain_job))
+        .routes(routes!(explain::explain))
+        .routes(routes!(keys::list, keys::create))
+        .routes(routes!(keys::revoke))
+        .routes(routes!(ws::watch))
+}
+
+/// The contract, for programs.
+pub fn openapi() -> utoipa::openapi::OpenApi {
+    endpoints().into_openapi()
+}
+
+/// The whole server: the same endpoints at `/`, `/api` and `/api/v1`.
+pub(crate) fn router(app: &Shared) -> Router {
+    let (api, contract) = endpoints().split_for_parts();
+    let api = api
+        .merge(docs::router(contract))
+        .with_state(Shared::clone(app));
+    let most = app.settings.limits.body_bytes;
+    Router::new()
+        .nest("/api/v1", api.clone())
+        .nest("/api", api.clone())
+        .merge(api)
+        .fallback(unknown)
+        .method_not_allowed_fallback(wrong_method)
+        .layer(axum::middleware::from_fn_with_state(
+            Shared::clone(app),
+            auth::identify,
+        ))
+        .layer(RequestBodyLimitLayer::new(most))
+        .layer(CompressionLayer::new())
+        .layer(CatchPanicLayer::custom(
+            |_: Box<dyn std::any::Any + Send>| {
+                ApiError::new(Code::Internal, "something went wrong on the server").into_response()
+            },
+        ))
+        .layer(axum::middleware::from_fn(with_id))
+}
+
+async fn unknown(request: Request) -> ApiError {
+    let path: String = request.uri().path().chars().take(200).collect();
+    ApiError::not_found(format!("there is no endpoint {path}; see /api/v1/docs"))
+}
+
+async fn wrong_method(request: Request) -> ApiError {
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    ApiError::new(
+        Code::MethodNotAllowed,
+        format!("{method} does not work on {path}"),
+    )
+}
+
+/// Every request has a number, which its answer and its log lines carry.
+async fn with_id(request: Request, next: Next) -> Response {
+    let id = Uuid::new_v4().simple().to_string();
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let began = std::time::Instant::now();
+    let mut response = app::under_id(id.clone(), next.run(request)).await;
+    tracing::info!(
+        request_id = id,
+        %method,
+        path,
+        status = response.status().as_u16(),
+        ms = began.elapsed().as_millis() as u64,
+        "answered"
+    );
+    if let Ok(value) = id.parse() {
+        response.headers_mut().insert("x-request-id", value);
+    }
+    response
+}

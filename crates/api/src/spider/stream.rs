@@ -1,0 +1,184 @@
+//! Pages as NDJSON and as server-sent events: `type: page` as they come, `type: stats` last.
+
+use std::{convert::Infallible, time::Duration};
+
+use axum::{
+    body::Body,
+    http::{HeaderMap, HeaderValue, header},
+    response::{
+        IntoResponse, Response,
+        sse::{Event, KeepAlive, Sse},
+    },
+};
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt, stream};
+use serde_json::{Value, json};
+use trawl_engine::CrawlControl;
+use trawl_store::contract::jobs::JobStore;
+
+use super::page::Pages;
+use crate::{
+    app::Shared,
+    jobs::{
+        follow::Follow,
+        view::{duration_seconds, failed, stop_reason},
+    },
+};
+
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// Cancels a crawl whose results nobody reads any more.
+#[derive(Debug)]
+pub(crate) struct Attendance(Option<CrawlControl>);
+
+impl Attendance {
+    pub(crate) fn new(app: &Shared, control: Option<CrawlControl>) -> Self {
+        Self(control.filter(|_| app.settings.stop_when_reader_leaves))
+    }
+
+    /// The results were delivered.
+    pub(crate) fn done(&mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Attendance {
+    fn drop(&mut self) {
+        if let Some(control) = &self.0 {
+            control.cancel();
+        }
+    }
+}
+
+/// One message of a stream.
+#[derive(Debug)]
+pub(crate) struct Item {
+    /// The place in the result log, where it has one.
+    pub(crate) seq: Option<i64>,
+    pub(crate) value: Value,
+}
+
+/// What a stream is made of.
+#[derive(Debug)]
+pub(crate) struct Source {
+    pub(crate) app: Shared,
+    pub(crate) job: String,
+    pub(crate) follow: Follow,
+    pub(crate) pages: Pages,
+    pub(crate) attendance: Option<Attendance>,
+    /// Figures at the end.
+    pub(crate) stats: bool,
+}
+
+enum Stage {
+    Pages,
+    Over,
+}
+
+/// Messages as they come, several at a time.
+pub(crate) fn items(source: Source) -> impl Stream<Item = Vec<Item>> + Send {
+    stream::unfold((source, Stage::Pages), |(mut source, stage)| async move {
+        if matches!(stage, Stage::Over) {
+            return None;
+        }
+        match source.follow.next().await {
+            Ok(Some(records)) => {
+                let mut items = Vec::with_capacity(records.len());
+                for record in &records {
+                    match source.pages.page(record).await {
+                        Ok(page) => items.push(Item {
+                            seq: Some(record.seq.0),
+                            value: json!({ "type": "page", "data": page }),
+                        }),
+                        Err(error) => {
+                            tracing::error!(%error, "a page could not be read");
+                            return None;
+                        }
+                    }
+                }
+                Some((items, (source, Stage::Pages)))
+            }
+            Ok(None) => {
+                // The state of a job is written before its last results are given.
+                source.app.jobs.ended(&source.job).await;
+                let last = source.last().await;
+                if let Some(attendance) = &mut source.attendance {
+                    attendance.done();
+                }
+                Some((last.into_iter().collect(), (source, Stage::Over)))
+            }
+            Err(error) => {
+                tracing::error!(%error, "results could not be read");
+                None
+            }
+        }
+    })
+}
+
+impl Source {
+    async fn last(&self) -> Option<Item> {
+        if !self.stats {
+            return None;
+        }
+        let row = self.app.store.job(&self.job).await.ok()??;
+        let value = json!({ "type": "stats", "data": {
+            "job_id": row.id,
+            "status": row.crawl.state.as_str(),
+            "pages_crawled": row.counts.pages,
+            "pages_failed": failed(&row.counts),
+            "duration_seconds": duration_seconds(&row),
+            "stop_reason": stop_reason(&row),
+        }});
+        Some(Item { seq: None, value })
+    }
+}
+
+/// As the asker wants it: server-sent events or lines.
+pub(crate) fn respond(source: Source, headers: &HeaderMap) -> Response {
+    if wants_events(headers) {
+        events(source)
+    } else {
+        lines(source)
+    }
+}
+
+pub(crate) fn accepts(headers: &HeaderMap, kind: &str) -> bool {
+    let accept = headers
+        .get(header::ACCEPT)
+        .and_then(|value| value.to_str().ok());
+    accept.is_some_and(|accept| accept.contains(kind))
+}
+
+fn wants_events(headers: &HeaderMap) -> bool {
+    accepts(headers, "text/event-stream")
+}
+
+fn lines(source: Source) -> Response {
+    let chunks = items(source).map(|items| {
+        let mut text = String::new();
+        for item in items {
+            text.push_str(&item.value.to_string());
+            text.push('\n');
+        }
+        Ok::<_, Infallible>(Bytes::from(text))
+    });
+    let mut response = Body::from_stream(chunks).into_response();
+    let kind = HeaderValue::from_static("application/x-ndjson");
+    response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    response
+}
+
+/// Events carry the place in the log as their id, so that a reader can go on after a break.
+pub(crate) fn events(source: Source) -> Response {
+    let events = items(source).flat_map(|items| {
+        stream::iter(items.into_iter().map(|item| {
+            let mut event = Event::default().data(item.value.to_string());
+            if let Some(seq) = item.seq {
+                event = event.id(seq.to_string());
+            }
+            Ok::<_, Infallible>(event)
+        }))
+    });
+    let keep_alive = KeepAlive::new().interval(KEEP_ALIVE).text("ping");
+    Sse::new(events).keep_alive(keep_alive).into_response()
+}

@@ -1,0 +1,84 @@
+//! `trawl keys`: who may use the server. Works while it runs.
+
+use std::{io::Write, path::Path, process::ExitCode};
+
+use trawl_api::auth::key::{Scope, make};
+use trawl_store::{OpenOptions, SqliteKeys, SqliteStore, Store};
+use trawl_types::UnixMillis;
+
+use crate::{
+    args::{KeysArgs, KeysCommand, NewKeyArgs, ScopeKind},
+    display::{printable, time},
+    exit::BadInput,
+};
+
+pub(crate) async fn run(args: &KeysArgs) -> anyhow::Result<ExitCode> {
+    let database = &args.database.database;
+    match &args.command {
+        KeysCommand::Create(new) => create(database, new).await,
+        KeysCommand::List => list(database),
+        KeysCommand::Revoke { id } => revoke(database, id),
+    }
+}
+
+fn now() -> UnixMillis {
+    UnixMillis(chrono::Utc::now().timestamp_millis())
+}
+
+async fn create(database: &Path, new: &NewKeyArgs) -> anyhow::Result<ExitCode> {
+    if !database.exists() {
+        let store = SqliteStore::open(database, &OpenOptions::default())?;
+        store.close().await?;
+    }
+    let scope = match new.scope {
+        ScopeKind::Read => Scope::Read,
+        ScopeKind::Write => Scope::Write,
+        ScopeKind::Admin => Scope::Admin,
+    };
+    let expires = new
+        .expires
+        .map(|days| UnixMillis(now().0 + i64::from(days) * 86_400_000));
+    let (text, row) = make(&new.name, scope, new.rate, expires, now());
+    SqliteKeys::open(database)?.add(&row)?;
+    println!("{text}");
+    eprintln!(
+        "trawl: this is the only time it is shown; its id is {}",
+        row.id
+    );
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list(database: &Path) -> anyhow::Result<ExitCode> {
+    let mut out = std::io::stdout().lock();
+    writeln!(
+        out,
+        "{:<14} {:<6} {:<26} {:<26} name",
+        "id", "scope", "made", "ends"
+    )?;
+    for key in SqliteKeys::open(database)?.all()? {
+        let ends = match (key.revoked_at, key.expires_at) {
+            (Some(at), _) => format!("revoked {}", time(at)),
+            (None, Some(at)) => time(at),
+            (None, None) => "never".into(),
+        };
+        let made = time(key.created_at);
+        let name = printable(&key.name);
+        writeln!(
+            out,
+            "{:<14} {:<6} {made:<26} {ends:<26} {name}",
+            key.id, key.scope
+        )?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn revoke(database: &Path, id: &str) -> anyhow::Result<ExitCode> {
+    if SqliteKeys::open(database)?.revoke(id, now())? {
+        println!("revoked {id}");
+        return Ok(ExitCode::SUCCESS);
+    }
+    Err(BadInput(format!(
+        "there is no valid key {id}: trawl keys list shows them"
+    ))
+    .into())
+}

@@ -1,0 +1,89 @@
+//! `trawl serve`: crawl jobs over HTTP.
+
+use std::{path::Path, process::ExitCode, sync::Arc};
+
+use tokio::signal::unix::{SignalKind, signal};
+use trawl_api::{
+    Server, ServerSettings,
+    auth::key::{Scope, make},
+    settings::Limits,
+};
+use trawl_store::{OpenOptions, SqliteKeys, SqliteStore};
+use trawl_types::{UnixMillis, spec::FetchSpec, spec::UserAgent};
+
+use crate::{args::ServeArgs, spec::pem_of};
+
+pub(crate) async fn run(args: &ServeArgs) -> anyhow::Result<ExitCode> {
+    let settings = settings(args)?;
+    settings.fetch.validate()?;
+    let database = &args.database.database;
+    let options = OpenOptions {
+        command: "trawl serve".into(),
+        ..OpenOptions::default()
+    };
+    let store = Arc::new(SqliteStore::open(database, &options)?);
+    if !args.insecure_no_auth {
+        first_key(database)?;
+    }
+    let mut interrupts = signal(SignalKind::interrupt())?;
+    let mut terminations = signal(SignalKind::terminate())?;
+    let server = Server::bind(store, database, settings).await?;
+    println!("Listening on http://{}", server.address);
+    println!("Documentation: http://{}/api/v1/docs", server.address);
+    if server.resumed > 0 {
+        println!("{} jobs of an earlier process go on", server.resumed);
+    }
+    let stop = async move {
+        tokio::select! {
+            _ = interrupts.recv() => {}
+            _ = terminations.recv() => {}
+        }
+        eprintln!("trawl: stopping; jobs go on with the next start (again to leave at once)");
+        tokio::spawn(async move {
+            tokio::select! {
+                _ = interrupts.recv() => {}
+                _ = terminations.recv() => {}
+            }
+            std::process::exit(i32::from(crate::exit::INTERRUPTED));
+        });
+    };
+    server.run(stop).await?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn settings(args: &ServeArgs) -> anyhow::Result<ServerSettings> {
+    let network = &args.network;
+    let roots = network.ca_cert.iter().map(|path| pem_of("--ca-cert", path));
+    Ok(ServerSettings {
+        listen: args.listen,
+        no_auth: args.insecure_no_auth,
+        fetch: FetchSpec {
+            user_agent: UserAgent {
+                contact_url: args.contact_url.clone(),
+                contact_email: args.contact_email.clone(),
+                ..UserAgent::default()
+            },
+            extra_roots: roots.collect::<Result<_, _>>()?,
+            allow_networks: network.allow_network.clone(),
+            allow_ports: network.allow_port.clone(),
+            resolve: network.resolve.clone(),
+            ..FetchSpec::default()
+        },
+        delay: args.delay,
+        stop_when_reader_leaves: !args.keep_unread,
+        limits: Limits::default(),
+    })
+}
+
+/// A server that nobody has a key to gets one, which is shown this once.
+fn first_key(database: &Path) -> anyhow::Result<()> {
+    let keys = SqliteKeys::open(database)?;
+    if !keys.all()?.is_empty() {
+        return Ok(());
+    }
+    let now = UnixMillis(chrono::Utc::now().timestamp_millis());
+    let (text, row) = make("first administrator", Scope::Admin, None, None, now);
+    keys.add(&row)?;
+    println!("Admin key (shown this once): {text}");
+    Ok(())
+}

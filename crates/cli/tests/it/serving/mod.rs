@@ -1,0 +1,44 @@
+//! `trawl serve` over real sockets, with the test web behind it.
+//!
+//! * `results`: the five ways of delivery, fields, cursors, streams
+//! * `lives`: pause, resume, cancel, restart, `kill -9`
+//! * `rights`: keys, scopes, rates, other people's jobs, every route
+//! * `answers`: errors, extraction, explanations, the contract
+
+mod answers;
+mod lives;
+mod results;
+mod rights;
+
+use serde_json::{Value, json};
+use trawl_testweb::WebSpec;
+
+use crate::harness::{Server, Web, place};
+
+/// A server without rights to ask for, a web behind it, and where its database lies.
+pub(crate) struct Stage {
+    pub(crate) web: Web,
+    pub(crate) server: Server,
+    pub(crate) database: std::path::PathBuf,
+    pub(crate) _folder: tempfile::TempDir,
+}
+
+pub(crate) fn stage(pages: u32, args: &[&str]) -> Stage {
+    let web = Web::start(WebSpec::small_site(pages));
+    let (folder, database) = place();
+    let port = web.addr().port().to_string();
+    let mut all = vec!["--allow-port", &port];
+    all.extend(args);
+    let server = Server::start(&database, &all);
+    Stage {
+        web,
+        server,
+        database,
+        _folder: folder,
+    }
+}
+
+/// A crawl of the whole test web, or a body for one.
+pub(crate) fn site(web: &Web) -> Value {
+    json!({ "seed_urls": [web.url(0, "/")] })
+}

@@ -1,0 +1,101 @@
+//! Keys of a server. They are written by a connection of their own for each change, so that keys
+//! can be made and revoked while a server runs: the writer knows nothing of this table.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use trawl_types::UnixMillis;
+
+use super::{BUSY_TIMEOUT, fault::Fault, schema};
+use crate::contract::{StoreError, jobs::KeyRow};
+
+const KEY: &str = "SELECT id, name, hash, scope, per_minute, created_at, expires_at, revoked_at
+                   FROM api_keys ";
+
+/// The keys of one database.
+#[derive(Debug)]
+pub struct SqliteKeys {
+    conn: Connection,
+    path: std::path::PathBuf,
+}
+
+impl SqliteKeys {
+    /// Opens a database that is there and has the newest format.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        let open = || -> Result<Connection, Fault> {
+            if !path.exists() {
+                let path = path.display().to_string();
+                return Err(StoreError::Missing { path }.into());
+            }
+            let conn = Connection::open(path)?;
+            conn.busy_timeout(BUSY_TIMEOUT)?;
+            schema::check(&conn, path)?;
+            Ok(conn)
+        };
+        Ok(Self {
+            conn: open().map_err(|fault| fault.at(path))?,
+            path: path.to_owned(),
+        })
+    }
+
+    pub fn all(&self) -> Result<Vec<KeyRow>, StoreError> {
+        all(&self.conn).map_err(|fault| fault.at(&self.path))
+    }
+
+    pub fn add(&self, key: &KeyRow) -> Result<(), StoreError> {
+        let add = || -> Result<(), Fault> {
+            self.conn.execute(
+                "INSERT INTO api_keys (id, name, hash, scope, per_minute, created_at, expires_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                params![
+                    key.id,
+                    key.name,
+                    key.hash,
+                    key.scope,
+                    key.per_minute,
+                    key.created_at.0,
+                    key.expires_at.map(|at| at.0)
+                ],
+            )?;
+            Ok(())
+        };
+        add().map_err(|fault| fault.at(&self.path))
+    }
+
+    /// False if there is no such key, or it was revoked before.
+    pub fn revoke(&self, id: &str, now: UnixMillis) -> Result<bool, StoreError> {
+        let revoke = || -> Result<bool, Fault> {
+            let sql = "UPDATE api_keys SET revoked_at = ?2 WHERE id = ?1 AND revoked_at IS NULL";
+            Ok(self.conn.execute(sql, params![id, now.0])? > 0)
+        };
+        revoke().map_err(|fault| fault.at(&self.path))
+    }
+}
+
+pub(super) fn find(conn: &Connection, id: &str) -> Result<Option<KeyRow>, Fault> {
+    let found = conn
+        .prepare_cached(&format!("{KEY} WHERE id = ?1"))?
+        .query_row([id], key)
+        .optional()?;
+    Ok(found)
+}
+
+pub(super) fn all(conn: &Connection) -> Result<Vec<KeyRow>, Fault> {
+    let mut statement = conn.prepare_cached(&format!("{KEY} ORDER BY created_at, id"))?;
+    let rows = statement.query_map([], key)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn key(row: &Row<'_>) -> rusqlite::Result<KeyRow> {
+    let time = |at| row.get::<_, Option<i64>>(at).map(|at| at.map(UnixMillis));
+    Ok(KeyRow {
+        id: row.get(0)?,
+        name: row.get(1)?,
+        hash: row.get(2)?,
+        scope: row.get(3)?,
+        per_minute: row.get(4)?,
+        created_at: UnixMillis(row.get(5)?),
+        expires_at: time(6)?,
+        revoked_at: time(7)?,
+    })
+}
