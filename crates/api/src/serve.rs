@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use axum::Router;
+use axum::{Extension, Router};
 use hyper_util::{
     rt::{TokioExecutor, TokioIo, TokioTimer},
     server::{conn::auto::Builder, graceful::GracefulShutdown},
@@ -19,7 +19,7 @@ use trawl_store::{SqliteStore, Store, StoreError, contract::jobs::JobStore};
 
 use crate::{
     app::{App, Shared},
-    auth::rate::RateLimiter,
+    auth::{Peer, rate::RateLimiter},
     jobs::Jobs,
     routes,
     settings::ServerSettings,
@@ -109,7 +109,10 @@ impl Server {
                 () = &mut stop => break,
             };
             match accepted {
-                Ok((stream, _)) => answer(stream, &router, &graceful),
+                Ok((stream, peer)) => {
+                    let router = router.clone().layer(Extension(Peer(peer.ip())));
+                    answer(stream, router, &graceful);
+                }
                 Err(error) => {
                     // Too many open files, most likely: that passes.
                     tracing::warn!(%error, "a connection could not be taken");
@@ -145,9 +148,9 @@ impl App {
     }
 }
 
-fn answer(stream: TcpStream, router: &Router, graceful: &GracefulShutdown) {
+fn answer(stream: TcpStream, router: Router, graceful: &GracefulShutdown) {
     let _ = stream.set_nodelay(true);
-    let service = TowerToHyperService::new(router.clone());
+    let service = TowerToHyperService::new(router);
     let mut builder = Builder::new(TokioExecutor::new());
     builder
         .http1()

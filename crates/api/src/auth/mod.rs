@@ -22,6 +22,10 @@ use crate::{
 };
 use key::Scope;
 
+/// The other end of a connection.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Peer(pub(crate) std::net::IpAddr);
+
 /// Whoever asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Identity {
@@ -119,10 +123,15 @@ pub(crate) async fn identify(
         return next.run(request).await;
     }
     let now = UnixMillis(chrono::Utc::now().timestamp_millis());
-    let identity = match who(&app, request.headers(), now).await {
+    let peer = request.extensions().get::<Peer>().copied();
+    let identity = match who(&app, request.headers(), peer, now).await {
         Ok(identity) => identity,
         Err(error) => return error.into_response(),
     };
+    if is_a_probe(request.uri().path()) {
+        request.extensions_mut().insert(identity);
+        return next.run(request).await;
+    }
     let allowance = identity.allowance();
     let rate = app
         .rates
@@ -144,9 +153,20 @@ pub(crate) async fn identify(
     response
 }
 
-async fn who(app: &Shared, headers: &HeaderMap, now: UnixMillis) -> Result<Identity, ApiError> {
+/// Health is asked for by machines, often.
+fn is_a_probe(path: &str) -> bool {
+    path.ends_with("/health") || path.ends_with("/health/ready")
+}
+
+async fn who(
+    app: &Shared,
+    headers: &HeaderMap,
+    peer: Option<Peer>,
+    now: UnixMillis,
+) -> Result<Identity, ApiError> {
     let Some(text) = sent_key(headers) else {
-        return Ok(Identity::anonymous("visitor"));
+        let address = peer.map(|peer| peer.0.to_string()).unwrap_or_default();
+        return Ok(Identity::anonymous(&address));
     };
     let wrong = || ApiError::new(Code::AuthRequired, "the key is unknown, revoked or expired");
     let (id, secret) = key::parse(text).ok_or_else(wrong)?;

@@ -1,6 +1,8 @@
 //! What may be asked for, and the spec it means.
 
 use serde::{Deserialize, Serialize};
+use trawl_rules::Normaliser;
+use trawl_store::Store;
 use trawl_types::{
     CrawlSpec,
     spec::{
@@ -187,6 +189,12 @@ pub(crate) fn order(field: &str, text: Option<&str>) -> Result<Order, ApiError> 
 
 /// A seed that nobody may crawl is the asker's mistake, to be said at once.
 pub(crate) fn check_seeds(app: &App, spec: &CrawlSpec) -> Result<(), ApiError> {
+    let normaliser = Normaliser::new(&spec.normalise, app.store.key_secret());
+    for seed in &spec.seeds {
+        normaliser
+            .seed(seed)
+            .map_err(|reason| ApiError::refused_url(seed, &reason))?;
+    }
     let plan = app.engine.plan(spec.clone())?;
     for seed in &spec.seeds {
         plan.check_seed(seed)

@@ -82,11 +82,7 @@ fn a_paused_job_stays_paused_over_a_restart_and_goes_on_when_told() {
 #[test]
 fn cancel_takes_effect_in_the_middle_of_a_slow_answer() {
     let stage = stage(5, &SLOW);
-    stage.web.on(
-        0,
-        "/endless",
-        Behaviour::Slow(Slow::NoAnswer),
-    );
+    stage.web.on(0, "/endless", Behaviour::Slow(Slow::NoAnswer));
     let api = stage.server.client();
     let body = json!({ "seed_urls": [stage.web.url(0, "/endless")] });
     let job = api
