@@ -1,5 +1,4 @@
-//! The main content of a page through the whole extraction: bounded, harmless, never without text
-//! where the page has some.
+//! The main content of a page through the whole extraction: bounded and harmless.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
