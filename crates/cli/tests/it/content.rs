@@ -370,3 +370,21 @@ fn a_sitemap_is_guessed_where_that_is_asked_for_and_hostile_ones_end() {
     let ignoring = Trawl::crawl(&database, "0").args(["--sitemaps", "--ignore-robots"]);
     ignoring.arg(web.url(0, "/")).run().expect_code(2);
 }
+
+#[test]
+fn sitemaps_of_sitemaps_come_to_an_end() {
+    let index = |to: usize| {
+        let listed =
+            format!("<sitemapindex><sitemap><loc>/map{to}.xml</loc></sitemap></sitemapindex>");
+        Behaviour::Sitemap(SitemapKind::Custom(listed))
+    };
+    let mut behaviours = Behaviours::none()
+        .robots(0, RobotsKind::Sitemaps(vec!["/map0.xml".into()]))
+        .on(0, "/", article("Start", &prose(14, 50), ""));
+    for n in 0..20 {
+        behaviours = behaviours.on(0, &format!("/map{n}.xml"), index(n + 1));
+    }
+    let web = one_host(behaviours);
+    let (_folder, database) = place();
+    assert_eq!(crawl(&web, &database, &["--sitemaps"]).len(), 5);
+}

@@ -12,7 +12,7 @@ use trawl_store::{
 };
 use trawl_types::{CrawlId, HostId};
 
-use super::Dispatcher;
+use super::{Dispatcher, digests::Digested};
 use crate::{
     task::{PageTask, RobotsTask, Task},
     visit::known_links,
@@ -42,8 +42,7 @@ pub(crate) enum Found {
     /// What a body means is in its settlement.
     Digest {
         crawl: CrawlId,
-        task: Box<PageTask>,
-        settlement: Option<Box<Settlement>>,
+        page: Option<Digested>,
         weight: usize,
     },
     /// A host that the next step of something leads to.
@@ -161,13 +160,10 @@ impl Dispatcher {
             } => links.map(|links| self.take_links(crawl, &links, task, settlement)),
             Found::Digest {
                 crawl,
-                task,
-                settlement,
+                page,
                 weight,
             } => {
-                self.uncommitted -= 1;
-                self.uncommitted_bytes -= weight;
-                self.take_digest(crawl, task, settlement);
+                self.take_digest(crawl, page, weight);
                 Ok(())
             }
             Found::Host { crawl, host, next } => host.map(|host| self.go_on(crawl, &host, next)),

@@ -28,9 +28,9 @@ async fn delays_hold_while_content_is_made_and_every_page_has_some() {
     assert!(content["markdown"].as_str().unwrap().len() > 100);
     let requests = stage.requests();
     for host in 0..4 {
-        let least = Duration::from_millis(delay).as_micros() as u64;
+        let wanted = Duration::from_millis(delay).as_micros() as u64;
         for (gap, request) in gaps(&requests, host) {
-            assert!(gap >= least, "{gap} µs before {request:?}");
+            assert!(gap >= wanted, "{gap} µs before {request:?}");
         }
     }
 }
