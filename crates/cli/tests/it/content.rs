@@ -224,8 +224,9 @@ fn a_page_that_has_not_changed_has_the_markdown_of_its_earlier_visit() {
     let web = one_host(Behaviours::none().on(0, "/", page));
     let (_folder, database) = place();
     assert_eq!(crawl(&web, &database, &[])[0]["markdown"], Value::Null);
-    for _ in 0..2 {
+    for outcome in ["fetched", "not_modified"] {
         let records = crawl(&web, &database, &["--keep", "markdown"]);
+        assert_eq!(records[0]["outcome"], outcome);
         let markdown = records[0]["markdown"].as_str().unwrap();
         assert!(markdown.contains("mended here"), "{markdown}");
     }
@@ -387,4 +388,28 @@ fn sitemaps_of_sitemaps_come_to_an_end() {
     let web = one_host(behaviours);
     let (_folder, database) = place();
     assert_eq!(crawl(&web, &database, &["--sitemaps"]).len(), 5);
+}
+
+#[test]
+fn near_duplicates_are_found_among_pages_that_have_not_changed() {
+    let text = prose(15, 500);
+    let page = |text: &str, next: &str| {
+        let html = format!(
+            "<!doctype html><title>T</title><main><h1>Nets</h1><p>{text}</p>{}</main>",
+            links(&[next])
+        );
+        Behaviour::Answer(Answer::html(html).with_header("etag", "\"1\""))
+    };
+    let web = one_host(Behaviours::none().on(0, "/", page(&text, "/b")).on(
+        0,
+        "/b",
+        page(&text.replacen("net", "trawl", 1), "/"),
+    ));
+    let (_folder, database) = place();
+    for outcome in ["fetched", "not_modified"] {
+        let records = crawl(&web, &database, &["--near-duplicates"]);
+        let second = of(&records, "/b");
+        assert_eq!(second["near_duplicate_of"], web.url(0, "/"), "{second}");
+        assert_eq!(second["outcome"], outcome);
+    }
 }
