@@ -271,7 +271,13 @@ fn documents_are_read_where_their_content_is_kept() {
     );
     assert!(notes["markdown"].as_str().unwrap().contains("See [more]"));
     assert_eq!(of(&records, "/plain.txt")["markdown"], "Nothing but text.");
-    assert_eq!(of(&records, "/feed.xml")["title"], "News");
+    let feed = of(&records, "/feed.xml");
+    assert_eq!(feed["title"], "News");
+    let entry = &feed["metadata"]["entries"][0];
+    assert_eq!(
+        (&entry["title"], &entry["text"]),
+        (&"One".into(), &Value::Null)
+    );
     for path in ["/from-notes", "/from-feed"] {
         assert_eq!(of(&records, path)["outcome"], "fetched", "{path}");
     }

@@ -4,6 +4,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use serde_json::Value;
 use trawl_extract::{
     Extracted, Extraction, Source, Unreadable, content_hash, extract, extract_page,
     metadata::Hints,
@@ -192,6 +193,20 @@ fn content_of(plan: &CrawlPlan, found: &Extracted) -> PageContent {
         truncated: found.truncated,
         markdown: keep.markdown.then(|| found.markdown.clone()),
         text: keep.text.then(|| found.text.clone()),
-        metadata: found.metadata.clone(),
+        metadata: metadata_of(found),
     }
+}
+
+/// What the entries of a feed say is in its text already, and that is cut where it is too much.
+fn metadata_of(found: &Extracted) -> Value {
+    let mut metadata = found.metadata.clone();
+    let entries = metadata.get_mut("entries").and_then(Value::as_array_mut);
+    for entry in entries
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_object_mut)
+    {
+        entry.remove("text");
+    }
+    metadata
 }
