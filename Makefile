@@ -9,7 +9,7 @@ DENY_VERSION := 0.20.2
 
 .PHONY: help
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
 demo: ## Crawl a made-up web on this machine; no network
@@ -38,6 +38,10 @@ deny: ## Check licences, banned crates and where crates come from
 bench: ## Measure against a baseline in the same run
 	$(CARGO) build --release --locked --package trawl-cli --package trawl-testweb
 	$(CARGO) run --release --locked --package trawl-bench
+
+.PHONY: bench-extract
+bench-extract: ## Measure main content against other extractors; needs apt-get and PyPI
+	bench/extract/run
 
 .PHONY: bench-peers
 bench-peers: ## Measure against other crawlers; a workspace of its own

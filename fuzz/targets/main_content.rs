@@ -1,5 +1,4 @@
-//! The main content of a page through the whole extraction: bounded, harmless, never without text
-//! where the page has some.
+//! The main content of a page through the whole extraction: bounded and harmless.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -22,8 +21,14 @@ fuzz_target!(|data: &[u8]| {
     for text in [&page.markdown, &page.text, &html] {
         assert!(text.len() <= source.max_content_bytes);
     }
-    let html = html.to_ascii_lowercase();
+    // The text of a formula is no markup, whatever it looks like.
+    let (mut markup, mut rest) = (String::new(), html.to_ascii_lowercase());
+    while let Some((before, behind)) = rest.split_once("<script type=\"math/") {
+        markup.push_str(before);
+        rest = behind.split_once("</script>").map_or("", |(_, rest)| rest).to_owned();
+    }
+    markup.push_str(&rest);
     for harmful in ["<iframe", "<svg", "<style", "<object", "<form"] {
-        assert!(!html.contains(harmful), "{html}");
+        assert!(!markup.contains(harmful), "{markup}");
     }
 });

@@ -209,9 +209,18 @@ impl Answer {
         self
     }
 
-    pub(crate) fn reply(&self) -> Reply {
-        let response = Response::new(Content::Full(self.body.clone()));
-        let start = Reply::http(response).with_status(self.status);
+    /// 304 to those who have it, if it has an `etag`.
+    pub(crate) fn reply(&self, ask: &Ask<'_>) -> Reply {
+        let known = ask.header(http::header::IF_NONE_MATCH);
+        let own = |(name, value): &(String, String)| {
+            name.eq_ignore_ascii_case("etag") && known == Some(value.as_str())
+        };
+        let (status, body) = if self.headers.iter().any(own) {
+            (304, Content::EMPTY)
+        } else {
+            (self.status, Content::Full(self.body.clone()))
+        };
+        let start = Reply::http(Response::new(body)).with_status(status);
         self.headers.iter().fold(start, |reply, (name, value)| {
             match HeaderName::from_bytes(name.as_bytes()) {
                 Ok(name) => reply.with_header(name, value.as_bytes()),

@@ -224,8 +224,9 @@ fn a_page_that_has_not_changed_has_the_markdown_of_its_earlier_visit() {
     let web = one_host(Behaviours::none().on(0, "/", page));
     let (_folder, database) = place();
     assert_eq!(crawl(&web, &database, &[])[0]["markdown"], Value::Null);
-    for _ in 0..2 {
+    for outcome in ["fetched", "not_modified"] {
         let records = crawl(&web, &database, &["--keep", "markdown"]);
+        assert_eq!(records[0]["outcome"], outcome);
         let markdown = records[0]["markdown"].as_str().unwrap();
         assert!(markdown.contains("mended here"), "{markdown}");
     }
@@ -270,7 +271,13 @@ fn documents_are_read_where_their_content_is_kept() {
     );
     assert!(notes["markdown"].as_str().unwrap().contains("See [more]"));
     assert_eq!(of(&records, "/plain.txt")["markdown"], "Nothing but text.");
-    assert_eq!(of(&records, "/feed.xml")["title"], "News");
+    let feed = of(&records, "/feed.xml");
+    assert_eq!(feed["title"], "News");
+    let entry = &feed["metadata"]["entries"][0];
+    assert_eq!(
+        (&entry["title"], &entry["text"]),
+        (&"One".into(), &Value::Null)
+    );
     for path in ["/from-notes", "/from-feed"] {
         assert_eq!(of(&records, path)["outcome"], "fetched", "{path}");
     }
@@ -369,4 +376,46 @@ fn a_sitemap_is_guessed_where_that_is_asked_for_and_hostile_ones_end() {
     assert_eq!(crawl(&web, &database, &["--sitemaps"]).len(), 2);
     let ignoring = Trawl::crawl(&database, "0").args(["--sitemaps", "--ignore-robots"]);
     ignoring.arg(web.url(0, "/")).run().expect_code(2);
+}
+
+#[test]
+fn sitemaps_of_sitemaps_come_to_an_end() {
+    let index = |to: usize| {
+        let listed =
+            format!("<sitemapindex><sitemap><loc>/map{to}.xml</loc></sitemap></sitemapindex>");
+        Behaviour::Sitemap(SitemapKind::Custom(listed))
+    };
+    let mut behaviours = Behaviours::none()
+        .robots(0, RobotsKind::Sitemaps(vec!["/map0.xml".into()]))
+        .on(0, "/", article("Start", &prose(14, 50), ""));
+    for n in 0..20 {
+        behaviours = behaviours.on(0, &format!("/map{n}.xml"), index(n + 1));
+    }
+    let web = one_host(behaviours);
+    let (_folder, database) = place();
+    assert_eq!(crawl(&web, &database, &["--sitemaps"]).len(), 5);
+}
+
+#[test]
+fn near_duplicates_are_found_among_pages_that_have_not_changed() {
+    let text = prose(15, 500);
+    let page = |text: &str, next: &str| {
+        let html = format!(
+            "<!doctype html><title>T</title><main><h1>Nets</h1><p>{text}</p>{}</main>",
+            links(&[next])
+        );
+        Behaviour::Answer(Answer::html(html).with_header("etag", "\"1\""))
+    };
+    let web = one_host(Behaviours::none().on(0, "/", page(&text, "/b")).on(
+        0,
+        "/b",
+        page(&text.replacen("net", "trawl", 1), "/"),
+    ));
+    let (_folder, database) = place();
+    for outcome in ["fetched", "not_modified"] {
+        let records = crawl(&web, &database, &["--near-duplicates"]);
+        let second = of(&records, "/b");
+        assert_eq!(second["near_duplicate_of"], web.url(0, "/"), "{second}");
+        assert_eq!(second["outcome"], outcome);
+    }
 }

@@ -13,6 +13,9 @@ use crate::{
     visit::{Raw, digest},
 };
 
+/// A page whose content has been read.
+pub(super) type Digested = (Box<PageTask>, Box<Settlement>);
+
 impl Dispatcher {
     pub(crate) fn digest(
         &mut self,
@@ -30,32 +33,27 @@ impl Dispatcher {
         self.uncommitted_bytes += weight;
         let (plan, tell) = (Arc::clone(&running.plan), self.found.0.clone());
         let cores = Arc::clone(&self.cores);
-        let score = task.score;
         tokio::spawn(async move {
             // Never closed; without a permit there would merely be more threads than cores.
             let _permit = cores.acquire_owned().await;
             let work = move || {
-                digest(&plan, &raw, score, &mut settlement);
-                settlement
+                digest(&plan, &raw, &task, &mut settlement);
+                (task, settlement)
             };
-            let settlement = tokio::task::spawn_blocking(work).await.ok();
+            let page = tokio::task::spawn_blocking(work).await.ok();
             let _ = tell.send(Found::Digest {
                 crawl,
-                task,
-                settlement,
+                page,
                 weight,
             });
         });
     }
 
-    pub(super) fn take_digest(
-        &mut self,
-        crawl: CrawlId,
-        task: Box<PageTask>,
-        settlement: Option<Box<Settlement>>,
-    ) {
+    pub(super) fn take_digest(&mut self, crawl: CrawlId, page: Option<Digested>, weight: usize) {
+        self.uncommitted -= 1;
+        self.uncommitted_bytes -= weight;
         // Only a runtime that shuts down gives none: the page stays pending.
-        if let Some(settlement) = settlement {
+        if let Some((task, settlement)) = page {
             self.settle(crawl, task, settlement);
         }
     }

@@ -7,12 +7,12 @@ use trawl_store::{
     StoreError,
     contract::{
         read::{PendingUrl, StoredHost, StoredLink},
-        write::Settlement,
+        write::{Digest, Settlement, VisitEnd},
     },
 };
 use trawl_types::{CrawlId, HostId};
 
-use super::Dispatcher;
+use super::{Dispatcher, digests::Digested};
 use crate::{
     task::{PageTask, RobotsTask, Task},
     visit::known_links,
@@ -42,8 +42,7 @@ pub(crate) enum Found {
     /// What a body means is in its settlement.
     Digest {
         crawl: CrawlId,
-        task: Box<PageTask>,
-        settlement: Option<Box<Settlement>>,
+        page: Option<Digested>,
         weight: usize,
     },
     /// A host that the next step of something leads to.
@@ -59,6 +58,18 @@ pub(crate) enum Found {
 pub(crate) enum Next {
     Page(Box<PageTask>),
     Robots(RobotsTask),
+}
+
+/// The fingerprint of a page that has not changed, to be compared with those of this crawl.
+fn note_print(settlement: &mut Settlement, near: Option<u64>) {
+    if let VisitEnd::Final(visit) = &mut settlement.end
+        && near.is_some()
+    {
+        visit.digest = Some(Digest {
+            near,
+            ..Digest::default()
+        });
+    }
 }
 
 impl Dispatcher {
@@ -121,15 +132,22 @@ impl Dispatcher {
         &mut self,
         crawl: CrawlId,
         task: Box<PageTask>,
-        settlement: Box<Settlement>,
+        mut settlement: Box<Settlement>,
     ) {
         let Some(running) = self.crawls.get_mut(&crawl) else {
             return;
         };
         running.lookups += 1;
+        let compared = running.plan.clusters().is_some();
         let (store, tell) = (Arc::clone(&self.store), self.found.0.clone());
         tokio::spawn(async move {
-            let links = store.links_of(task.page).await;
+            let mut links = store.links_of(task.page).await;
+            if compared {
+                match store.earlier_print(crawl, task.page).await {
+                    Ok(near) => note_print(&mut settlement, near),
+                    Err(error) => links = Err(error),
+                }
+            }
             let _ = tell.send(Found::Links {
                 crawl,
                 links,
@@ -161,13 +179,10 @@ impl Dispatcher {
             } => links.map(|links| self.take_links(crawl, &links, task, settlement)),
             Found::Digest {
                 crawl,
-                task,
-                settlement,
+                page,
                 weight,
             } => {
-                self.uncommitted -= 1;
-                self.uncommitted_bytes -= weight;
-                self.take_digest(crawl, task, settlement);
+                self.take_digest(crawl, page, weight);
                 Ok(())
             }
             Found::Host { crawl, host, next } => host.map(|host| self.go_on(crawl, &host, next)),

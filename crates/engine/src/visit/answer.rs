@@ -57,6 +57,22 @@ impl Others {
     }
 }
 
+/// Whether HEAD should come first: the path suggests neither HTML nor anything else that is read.
+pub(crate) fn head_comes_first(path: &str, others: Others) -> bool {
+    let read = match ending_of(path).map(str::to_ascii_lowercase).as_deref() {
+        Some("pdf" | "txt" | "rss") => others.documents,
+        Some("xml") => others.any(),
+        Some("gz") => others.sitemaps && names_a_sitemap(path),
+        _ => false,
+    };
+    !read && path_suggests_other_than_html(path)
+}
+
+fn ending_of(path: &str) -> Option<&str> {
+    let name = path.rsplit('/').next()?;
+    name.rsplit_once('.').map(|(_, ending)| ending)
+}
+
 /// Types that say little are read as sitemaps only where the address does.
 pub(super) fn names_a_sitemap(path: &str) -> bool {
     let path = path.to_ascii_lowercase();
@@ -131,7 +147,7 @@ pub(crate) fn looks_like_html(body: &[u8]) -> bool {
 }
 
 /// Endings of paths that are rarely HTML: HEAD is sent before GET.
-pub(crate) fn path_suggests_other_than_html(path: &str) -> bool {
+fn path_suggests_other_than_html(path: &str) -> bool {
     const OTHER: &[&str] = &[
         "7z", "aac", "apk", "avi", "avif", "bin", "bmp", "bz2", "css", "csv", "deb", "dmg", "doc",
         "docx", "eot", "epub", "exe", "flac", "gif", "gz", "ico", "iso", "jar", "jpeg", "jpg",
@@ -140,8 +156,7 @@ pub(crate) fn path_suggests_other_than_html(path: &str) -> bool {
         "svg", "tar", "tgz", "tif", "tiff", "ttf", "txt", "wav", "webm", "webp", "wmv", "woff",
         "woff2", "xls", "xlsx", "xml", "xz", "zip", "zst",
     ];
-    let name = path.rsplit('/').next().unwrap_or_default();
-    let Some((_, ending)) = name.rsplit_once('.') else {
+    let Some(ending) = ending_of(path) else {
         return false;
     };
     ending.len() <= 5
@@ -235,5 +250,14 @@ mod tests {
         for path in ["/", "/a", "/a.html", "/a.php", "/v1.2/intro", "/.png/x"] {
             assert!(!path_suggests_other_than_html(path), "{path}");
         }
+        let everything = Others {
+            documents: true,
+            sitemaps: true,
+        };
+        for path in ["/a.PDF", "/a.xml", "/sitemap.xml.gz"] {
+            assert!(head_comes_first(path, HTML_ALONE), "{path}");
+            assert!(!head_comes_first(path, everything), "{path}");
+        }
+        assert!(head_comes_first("/a.tar.gz", everything));
     }
 }

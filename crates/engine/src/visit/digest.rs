@@ -4,6 +4,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use serde_json::Value;
 use trawl_extract::{
     Extracted, Extraction, Source, Unreadable, content_hash, extract, extract_page,
     metadata::Hints,
@@ -21,7 +22,7 @@ use super::{
     answer::names_a_sitemap,
     listed::{document_links, sitemap_links},
 };
-use crate::plan::CrawlPlan;
+use crate::{plan::CrawlPlan, task::PageTask};
 
 /// A body of which more is to be made.
 #[derive(Debug)]
@@ -50,7 +51,7 @@ impl Raw {
 }
 
 /// Adds to a settlement what its body means. A body that breaks the program is left as it is.
-pub(crate) fn digest(plan: &CrawlPlan, raw: &Raw, score: u8, settlement: &mut Settlement) {
+pub(crate) fn digest(plan: &CrawlPlan, raw: &Raw, task: &PageTask, settlement: &mut Settlement) {
     let work = AssertUnwindSafe(|| {
         let VisitEnd::Final(visit) = &mut settlement.end else {
             return;
@@ -59,7 +60,7 @@ pub(crate) fn digest(plan: &CrawlPlan, raw: &Raw, score: u8, settlement: &mut Se
         match raw.kind {
             RawKind::Page => take(plan, raw, visit, &extract_page(&raw.body.bytes, &source)),
             RawKind::Document => {
-                let links = read_document(plan, raw, score, &source, visit);
+                let links = read_document(plan, raw, task, &source, visit);
                 settlement.links.extend(links);
             }
         }
@@ -97,18 +98,23 @@ fn source<'r>(plan: &'r CrawlPlan, raw: &'r Raw) -> Source<'r> {
 fn read_document(
     plan: &CrawlPlan,
     raw: &Raw,
-    score: u8,
+    task: &PageTask,
     source: &Source<'_>,
     visit: &mut Visit,
 ) -> Vec<NewLink> {
     let others = plan.others();
     let named = others.sitemaps && names_a_sitemap(raw.url.path());
     if !others.documents {
-        return list(plan, raw, score, visit);
+        let lists = named || may_be_a_list(&raw.body.bytes);
+        return if lists {
+            list(plan, raw, task, visit)
+        } else {
+            Vec::new()
+        };
     }
     match extract(&raw.body.bytes, source) {
         Extraction::Content(found) if named && found.kind == "plain_text" => {
-            list(plan, raw, score, visit)
+            list(plan, raw, task, visit)
         }
         Extraction::Content(found) => {
             visit.outcome.kind = OutcomeKind::Fetched;
@@ -117,14 +123,12 @@ fn read_document(
             visit.content_hash = Some(content_hash(&found.text));
             keep_body(plan, raw, visit);
             take(plan, raw, visit, &found);
-            let links = document_links(plan, &raw.url, &found.links, score);
+            let links = document_links(plan, &raw.url, &found.links, task.score);
             visit.links_total = found.links.len() as u32;
             links
         }
-        Extraction::Nothing(Unreadable::Sitemap) if others.sitemaps => {
-            list(plan, raw, score, visit)
-        }
-        Extraction::Nothing(_) if named => list(plan, raw, score, visit),
+        Extraction::Nothing(Unreadable::Sitemap) if others.sitemaps => list(plan, raw, task, visit),
+        Extraction::Nothing(_) if named => list(plan, raw, task, visit),
         Extraction::Nothing(why) => {
             visit.outcome.detail = why.to_string();
             Vec::new()
@@ -133,10 +137,16 @@ fn read_document(
 }
 
 /// The addresses a sitemap lists.
-fn list(plan: &CrawlPlan, raw: &Raw, score: u8, visit: &mut Visit) -> Vec<NewLink> {
+fn list(plan: &CrawlPlan, raw: &Raw, task: &PageTask, visit: &mut Visit) -> Vec<NewLink> {
     let sitemap = Sitemap::parse(&raw.body.bytes, SitemapLimits::default());
     visit.links_total = (sitemap.entries.len() + sitemap.children.len()) as u32;
-    sitemap_links(plan, &raw.url, &sitemap, score)
+    sitemap_links(plan, &raw.url, &sitemap, task)
+}
+
+/// Markup or a packed file, at least: whatever comes without a type is no list of addresses.
+fn may_be_a_list(bytes: &[u8]) -> bool {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    bytes.starts_with(b"\x1f\x8b") || bytes.trim_ascii_start().starts_with(b"<")
 }
 
 fn keep_body(plan: &CrawlPlan, raw: &Raw, visit: &mut Visit) {
@@ -183,6 +193,20 @@ fn content_of(plan: &CrawlPlan, found: &Extracted) -> PageContent {
         truncated: found.truncated,
         markdown: keep.markdown.then(|| found.markdown.clone()),
         text: keep.text.then(|| found.text.clone()),
-        metadata: found.metadata.clone(),
+        metadata: metadata_of(found),
     }
+}
+
+/// What the entries of a feed say is in its text already, and that is cut where it is too much.
+fn metadata_of(found: &Extracted) -> Value {
+    let mut metadata = found.metadata.clone();
+    let entries = metadata.get_mut("entries").and_then(Value::as_array_mut);
+    for entry in entries
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_object_mut)
+    {
+        entry.remove("text");
+    }
+    metadata
 }

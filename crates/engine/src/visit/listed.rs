@@ -6,7 +6,7 @@ use trawl_store::contract::{target::LinkTarget, write::NewLink};
 use trawl_types::{LinkKind, LinkRel, Place};
 use url::Url;
 
-use crate::plan::CrawlPlan;
+use crate::{plan::CrawlPlan, task::PageTask};
 
 /// The links of a document, each page once.
 pub(super) fn document_links(
@@ -19,10 +19,13 @@ pub(super) fn document_links(
     let targets = found.iter().filter_map(|link| {
         let rel = LinkRel::default();
         let target = plan.target(base, &link.href, rel, &link.anchor, score)?;
-        Some((target, link.anchor.as_str()))
+        Some((target, link.anchor.as_str(), Vec::new()))
     });
     distinct(targets, LinkKind::Anchor).take(most).collect()
 }
+
+/// Sitemaps of sitemaps: one level is usual, and the depth of a crawl does not bound them.
+const MOST_NESTED: usize = 3;
 
 /// The pages and further sitemaps that a sitemap lists. What it says of their last change is kept
 /// as the link's text.
@@ -30,32 +33,42 @@ pub(super) fn sitemap_links(
     plan: &CrawlPlan,
     base: &Url,
     sitemap: &Sitemap,
-    score: u8,
+    task: &PageTask,
 ) -> Vec<NewLink> {
-    let children = sitemap.children.iter().filter_map(|child| {
+    let mut chain = task.chain.clone();
+    chain.extend(
+        plan.normaliser()
+            .seed(&task.found_as)
+            .map(|url| url.key().url),
+    );
+    let nested = chain.len() > MOST_NESTED;
+    let children = sitemap.children.iter().filter(|_| !nested);
+    let children = children.filter_map(|child| {
         let target = plan.sitemap_target(base, &child.loc)?;
-        Some((target, child.lastmod.as_deref().unwrap_or_default()))
+        let lastmod = child.lastmod.as_deref().unwrap_or_default();
+        Some((target, lastmod, chain.clone()))
     });
     let pages = sitemap.entries.iter().filter_map(|entry| {
-        let target = plan.target(base, &entry.loc, LinkRel::default(), "", score)?;
-        Some((target, entry.lastmod.as_deref().unwrap_or_default()))
+        let target = plan.target(base, &entry.loc, LinkRel::default(), "", task.score)?;
+        let lastmod = entry.lastmod.as_deref().unwrap_or_default();
+        Some((target, lastmod, Vec::new()))
     });
     distinct(children.chain(pages), LinkKind::Sitemap).collect()
 }
 
 fn distinct<'t>(
-    targets: impl Iterator<Item = (LinkTarget, &'t str)>,
+    targets: impl Iterator<Item = (LinkTarget, &'t str, Vec<u64>)>,
     kind: LinkKind,
 ) -> impl Iterator<Item = NewLink> {
     let mut seen = FxHashSet::default();
     targets
-        .filter(move |(target, _)| seen.insert(target.key))
-        .map(move |(target, anchor)| NewLink {
+        .filter(move |(target, ..)| seen.insert(target.key))
+        .map(move |(target, anchor, chain)| NewLink {
             target,
             kind,
             rel: LinkRel::default(),
             place: Place::Body,
             anchor: anchor.into(),
-            chain: Vec::new(),
+            chain,
         })
 }

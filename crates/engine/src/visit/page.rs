@@ -11,7 +11,7 @@ use url::Url;
 
 use super::{
     Finished, Said,
-    answer::{Meaning, looks_like_html, meaning, path_suggests_other_than_html},
+    answer::{Meaning, head_comes_first, looks_like_html, meaning},
     digest::{Raw, RawKind},
     read::{ReadBody, read_through},
     redirect::{Target, follow},
@@ -160,7 +160,7 @@ impl Visitor<'_> {
         let head = match (task.phase, self.plan.spec.fetch.head) {
             (Phase::Get, _) | (Phase::First, HeadPolicy::Never) => false,
             (Phase::First, HeadPolicy::Always) => true,
-            (Phase::First, HeadPolicy::Auto) => path_suggests_other_than_html(url.path()),
+            (Phase::First, HeadPolicy::Auto) => head_comes_first(url.path(), self.plan.others()),
         };
         if head { Method::Head } else { Method::Get }
     }

@@ -1,6 +1,7 @@
 //! The guarantees of the engine, tested in one process against the test web's log.
 //!
 //! * `stage`: a test web, a store and an engine
+//! * `content`: content is made beside the crawl
 //! * `hostile`: every hostile page comes to its named end
 //! * `lives`: pause, resume, cancel, budgets and depth
 //! * `politeness`: no host is asked too soon, too much at once, or for what it forbids
@@ -9,6 +10,7 @@
 
 mod stage;
 
+mod content;
 mod hostile;
 mod lives;
 mod politeness;

@@ -30,7 +30,10 @@ pub(crate) fn html(tree: &Tree<'_>, blocks: &Blocks, kept: &[bool], base: Option
         }
         match &node.data {
             Data::Text(text) => push_text(&mut out, text),
-            Data::Raw(text) => out.push_str(&text.replace("</", "<\\/")),
+            // Neither an end of the formula nor a comment, in which no end would be seen.
+            Data::Raw(text) => {
+                out.push_str(&text.replace("</", "<\\/").replace("<!--", "<\\!--"));
+            }
             Data::Element { name, .. } => {
                 let written = open_tag(&mut out, node, base);
                 if !names::is_void(name) {

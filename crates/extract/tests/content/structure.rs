@@ -79,6 +79,11 @@ fn a_formula_cannot_smuggle_a_script() {
          was written down by the keeper of the harbour.</p>",
     );
     check(&page, &[], &["onerror"]);
+    let page = article(
+        "<p>The formula is <script type='math/tex'>a <!--<script> b</script> as it was written \
+         down by the keeper of the harbour.</p>",
+    );
+    check(&page, &["a <\\!--<script> b"], &["<!--"]);
 }
 
 #[test]

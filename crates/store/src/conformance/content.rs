@@ -133,6 +133,7 @@ pub async fn an_unchanged_page_has_the_content_of_its_earlier_visit(store: &dyn 
     let json = br#"{"markdown":"one"}"#;
     let kept = || Digest {
         text_hash: Some([5; 32]),
+        near: Some(77),
         content: Some(encode_content("https://a.test/a", NOW, json).unwrap()),
         ..Digest::default()
     };
@@ -140,13 +141,30 @@ pub async fn an_unchanged_page_has_the_content_of_its_earlier_visit(store: &dyn 
     end(&first, "b", digested(2, kept())).await;
     let second = begin_keeping(store, true).await;
     assert!(second.pending().await.iter().all(|url| url.etag.is_some()));
-    for name in ["a", "b"] {
+    let first_page = second.page("a").await;
+    let near = store.earlier_print(second.id, first_page).await.unwrap();
+    assert_eq!(near, Some(77));
+    for (name, near_of) in [("a", None), ("b", Some(first_page))] {
         let unchanged = Visit {
             content_hash: None,
+            digest: Some(Digest {
+                near,
+                near_duplicate_of: near_of,
+                ..Digest::default()
+            }),
             ..visit(OutcomeKind::NotModified)
         };
         end(&second, name, unchanged).await;
     }
+    assert_eq!(
+        store
+            .near_prints(second.id, Sequence(0), 9)
+            .await
+            .unwrap()
+            .len(),
+        2
+    );
+    assert_eq!(records(&second).await[1].near_duplicate_of, Some(at("a")));
     let content = store.content(second.id, Sequence(1)).await.unwrap();
     assert_eq!(content.as_deref(), Some(&json[..]));
     assert_eq!(records(&second).await[1].duplicate_of, Some(at("a")));

@@ -134,6 +134,8 @@ pub trait Store: Send + Sync + std::fmt::Debug {
         after: Sequence,
         limit: u32,
     ) -> Result<Vec<StoredPrint>, StoreError>;
+    /// The fingerprint of a page as an earlier crawl saw it: what it is if it has not changed.
+    async fn earlier_print(&self, crawl: CrawlId, page: PageId) -> Result<Option<u64>, StoreError>;
 
     /// Writes everything back and gives the file up. Further calls fail with `Stopped`.
     async fn close(&self) -> Result<(), StoreError>;

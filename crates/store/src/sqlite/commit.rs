@@ -202,11 +202,12 @@ impl<'c> Commit<'c> {
             duplicate_of,
         };
         let elder = results::write(&mut self.sql, &finished, self.open.has_elders)?;
+        let copied = match elder {
+            Some(elder) => self.inherit_content(page, Sequence(seq), elder)?,
+            None => duplicate_of,
+        };
         if let Some(digest) = &visit.digest {
-            self.take_digest(Sequence(seq), digest, duplicate_of.is_some())?;
-        }
-        if let Some(elder) = elder {
-            self.inherit_content(page, Sequence(seq), elder)?;
+            self.take_digest(Sequence(seq), digest, copied.is_some())?;
         }
         self.sql.finish_row.execute(params![
             self.crawl.0,

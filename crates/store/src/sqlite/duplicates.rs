@@ -3,7 +3,7 @@
 use rusqlite::{OptionalExtension, params};
 use trawl_types::{CrawlId, CrawlSpec, PageId, Sequence};
 
-use super::{commit::Commit, fault::Fault, originals::Originals};
+use super::{commit::Commit, fault::Fault, originals::Originals, results};
 use crate::{
     contract::{
         read::StoredPrint,
@@ -62,7 +62,8 @@ impl Commit<'_> {
         }
     }
 
-    /// Writes what was made of a body.
+    /// Writes what was made of a body. Of content that was inherited only the page that it nearly
+    /// repeats is news.
     pub(super) fn take_digest(
         &mut self,
         seq: Sequence,
@@ -84,7 +85,8 @@ impl Commit<'_> {
             .conn
             .prepare_cached(
                 "INSERT INTO contents (crawl, seq, text_hash, near, near_duplicate_of, kept,
-                 segment, offset, length, crc) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+                 segment, offset, length, crc) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+                 ON CONFLICT DO UPDATE SET near_duplicate_of = excluded.near_duplicate_of",
             )?
             .execute(params![
                 self.crawl.0,
@@ -101,13 +103,14 @@ impl Commit<'_> {
         Ok(())
     }
 
-    /// A result that has taken over what an earlier crawl saw has its content as well.
+    /// A result that has taken over what an earlier crawl saw has its content as well. Gives the
+    /// page of this crawl that it is a copy of.
     pub(super) fn inherit_content(
         &mut self,
         page: PageId,
         seq: Sequence,
         elder: (i64, i64),
-    ) -> Result<(), Fault> {
+    ) -> Result<Option<PageId>, Fault> {
         let conn = self.sql.conn;
         conn.prepare_cached(
             "INSERT INTO contents (crawl, seq, text_hash, near, kept, segment, offset, length, crc)
@@ -122,13 +125,14 @@ impl Commit<'_> {
                  WHERE r.crawl = ?1 AND r.seq = ?2",
             )?
             .query_row([self.crawl.0, seq.0], |row| row.get(0))?;
-        if let Some(first) = self.original(page, hash.as_deref())? {
+        let first = self.original(page, hash.as_deref())?;
+        if let Some(first) = first {
             conn.prepare_cached(
                 "UPDATE results SET duplicate_of = ?3 WHERE crawl = ?1 AND seq = ?2",
             )?
             .execute([self.crawl.0, seq.0, first.0])?;
         }
-        Ok(())
+        Ok(first)
     }
 }
 
@@ -159,6 +163,21 @@ pub(crate) fn content_ref(
         })
         .optional()?;
     Ok(found)
+}
+
+pub(crate) fn earlier_print(
+    conn: &rusqlite::Connection,
+    crawl: CrawlId,
+    page: PageId,
+) -> Result<Option<u64>, Fault> {
+    let Some((elder, seq)) = results::earlier(conn, crawl, page)? else {
+        return Ok(None);
+    };
+    let near: Option<Option<i64>> = conn
+        .prepare_cached("SELECT near FROM contents WHERE crawl = ?1 AND seq = ?2")?
+        .query_row([elder, seq], |row| row.get(0))
+        .optional()?;
+    Ok(near.flatten().map(i64::cast_unsigned))
 }
 
 pub(crate) fn near_prints(

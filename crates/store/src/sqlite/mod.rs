@@ -310,6 +310,12 @@ impl Store for SqliteStore {
             .await
     }
 
+    async fn earlier_print(&self, crawl: CrawlId, page: PageId) -> Result<Option<u64>, StoreError> {
+        self.pool
+            .ask(move |conn| duplicates::earlier_print(conn, crawl, page))
+            .await
+    }
+
     async fn close(&self) -> Result<(), StoreError> {
         self.pool.close();
         if self.threads.is_none() {

@@ -101,7 +101,11 @@ fn inherit(conn: &Connection, finished: &Finished<'_>) -> Result<Option<(i64, i6
 }
 
 /// The newest usable result of a page in an earlier crawl.
-fn earlier(conn: &Connection, crawl: CrawlId, page: PageId) -> Result<Option<(i64, i64)>, Fault> {
+pub(super) fn earlier(
+    conn: &Connection,
+    crawl: CrawlId,
+    page: PageId,
+) -> Result<Option<(i64, i64)>, Fault> {
     let found = conn
         .prepare_cached(
             "SELECT crawl, seq FROM results INDEXED BY results_page

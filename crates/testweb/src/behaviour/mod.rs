@@ -97,7 +97,7 @@ impl Behaviour {
 
     pub(crate) fn reply(&self, ask: &Ask<'_>, site: &Site) -> Reply {
         match self {
-            Self::Answer(answer) => answer.reply(),
+            Self::Answer(answer) => answer.reply(ask),
             Self::Status(status) => Reply::status(*status),
             Self::Redirect(redirect) => redirect.reply(ask, site),
             Self::Busy {
