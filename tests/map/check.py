@@ -9,6 +9,7 @@ from pathlib import Path
 import browser
 import documentation
 import exports
+import guide
 from program import Programs
 
 
@@ -20,6 +21,7 @@ def main() -> int:
     work.mkdir(parents=True)
     checks = [
         ("the map of two real sites is that of a plain search", lambda: documentation.check(programs, work / "docs")),
+        ("the guide says the truth about the file", lambda: guide.check(work / "docs")),
         ("networkx reads every export of them", lambda: exports.check(programs, work / "docs")),
         ("networkx reads every export of the test web, after two runs", lambda: exports.check_test_web(programs, work / "web")),
         ("a browser shows a summary with hostile text as text", lambda: browser.check_hostile(programs, work / "hostile")),

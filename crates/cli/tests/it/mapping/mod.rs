@@ -5,8 +5,10 @@
 //! * `graph`: the whole map against the truth
 //! * `rules`: redirects, limits, robots.txt, 429 and the states they lead to
 //! * `commands`: what else the command does, and how it fails
+//! * `example`: the example that people are told to begin with
 
 mod commands;
+mod example;
 mod graph;
 mod rules;
 mod truth;
