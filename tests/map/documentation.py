@@ -61,6 +61,9 @@ def compare(folder: Path, lists: Lists, truth) -> None:
     edges = told(links)
     expect_equal("links", set(edges), truth.edges)
     expect_equal("numbers of links", len(edges), len(truth.edges))
+    anchors = rows(folder, links.replace("SELECT a.url, b.url", "SELECT a.url, b.url, l.anchor"))
+    texts = {(name(a), name(b)): "".join(text.split()) for a, b, text in anchors}
+    expect_equal("anchors", texts, truth.anchors)
     depths = "SELECT p.url, d.quality_origin, d.depth FROM page_depths d JOIN pages p ON p.id = d.page_id"
     expect_equal("depths", {(url, origin): depth for url, origin, depth in told(depths)}, truth.depths(lists))
     titles = "SELECT url, title FROM pages WHERE title IS NOT NULL"

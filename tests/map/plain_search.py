@@ -42,6 +42,7 @@ class Truth:
     states: dict[str, str] = field(default_factory=dict)
     edges: set[tuple[str, str]] = field(default_factory=set)
     titles: dict[str, str] = field(default_factory=dict)
+    anchors: dict[tuple[str, str], str] = field(default_factory=dict)  # text of the first link
 
     def depths(self, lists: Lists) -> dict[tuple[str, str], int]:
         """Pages of a quality domain are at 0 from it; a link adds one; the least counts."""
@@ -82,8 +83,11 @@ def search(lists: Lists, port: int) -> Truth:
         truth.states[page], title, links = visit(address, port)
         if title:
             truth.titles[page] = title
-        truth.edges |= {(page, identity(link)) for link in links}
-        waiting += links
+        for to, text in links:
+            edge = (page, identity(to))
+            truth.edges.add(edge)
+            truth.anchors.setdefault(edge, text)
+            waiting.append(to)
     return truth
 
 
@@ -97,14 +101,14 @@ def state(lists: Lists, address: str) -> str:
     return "Failed" if address.startswith(lists.disallowed) else "Queued"
 
 
-def visit(address: str, port: int) -> tuple[str, str | None, list[str]]:
-    """State, title and links of a page."""
+def visit(address: str, port: int) -> tuple[str, str | None, list[tuple[str, str]]]:
+    """State, title and links of a page, each with its text."""
     status, headers, body = ask(address, port)
     if status in REDIRECTS:
         to = resolve(address, headers["Location"])
         if identity(to) == identity(address):
             return visit(to, port)
-        return "Processed", None, [to]
+        return "Processed", None, [(to, "")]
     if status == 404:
         return "DeadLink", None, []
     if status != 200:
@@ -127,7 +131,7 @@ def ask(address: str, port: int):
     return answer.status, answer.msg, body
 
 
-def links_of(tree, address: str) -> list[str]:
+def links_of(tree, address: str) -> list[tuple[str, str]]:
     """The links of a page by 003 §6.3, in the order of the page."""
     base = tree.xpath("string((//base[@href])[1]/@href)")
     base = resolve(address, base) if base else None
@@ -142,5 +146,13 @@ def links_of(tree, address: str) -> list[str]:
             continue  # another part of the same page
         to = resolve(base or address, href)
         if to:
-            links.append(to)
+            links.append((to, text_of(element)))
     return links
+
+
+def text_of(element) -> str:
+    """What a reader sees of a link, or else is told of its pictures, or else of itself. Without
+    spaces: where words end depends on what the markup looks like."""
+    pictures = "".join(image.get("alt", "") for image in element.iter("img"))
+    text = "".join(element.itertext()).strip() or pictures or element.get("title", "")
+    return "".join(text.split())
