@@ -83,6 +83,11 @@ impl ProgressLine {
         }
     }
 
+    /// Says something above what is drawn.
+    pub(crate) fn tell(&self, text: &str) {
+        self.bar.suspend(|| eprintln!("{text}"));
+    }
+
     pub(crate) fn finish(self) {
         if let Some(drawing) = self.drawing {
             drawing.abort();

@@ -13,7 +13,7 @@ use std::{
 use serde_json::Value;
 
 /// Crates without a runtime, a clock or chance: time and secrets are arguments.
-const PURE: [&str; 4] = ["types", "rules", "extract", "frontier"];
+const PURE: [&str; 5] = ["types", "rules", "extract", "terrain", "frontier"];
 
 /// What a pure crate cannot do without giving that up.
 const IMPURE_CRATES: [&str; 8] = [

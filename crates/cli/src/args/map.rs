@@ -39,13 +39,13 @@ pub(crate) struct MapArgs {
     /// Write the graph
     #[arg(long, group = "task", value_name = "FORMAT")]
     pub(crate) export: Option<GraphFormat>,
+    /// Only errors
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
     #[command(flatten)]
     pub(crate) views: ViewArgs,
     #[command(flatten)]
     pub(crate) network: NetworkArgs,
-    /// Only errors
-    #[arg(short, long)]
-    pub(crate) quiet: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

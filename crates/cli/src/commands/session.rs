@@ -28,7 +28,12 @@ pub(crate) async fn run(
     let following = follower
         .map(|follower| tokio::spawn(follower.follow(Arc::clone(&store), handle.progress.clone())));
     let go_on = format!("trawl resume --database {}", database.display());
-    let (end, written) = wait(&mut handle, following, &go_on, quiet).await?;
+    let tell = |text: &str| {
+        if !quiet {
+            line.tell(text);
+        }
+    };
+    let (end, written) = wait(&mut handle, following, &go_on, tell).await?;
     line.finish();
     let counts = store.counts(end.crawl).await?;
     store.close().await?;
@@ -51,7 +56,7 @@ pub(super) async fn wait(
     handle: &mut CrawlHandle,
     mut following: Following,
     go_on: &str,
-    quiet: bool,
+    tell: impl Fn(&str),
 ) -> anyhow::Result<(CrawlEnd, anyhow::Result<()>)> {
     let mut interrupts = signal(SignalKind::interrupt())?;
     let mut terminations = signal(SignalKind::terminate())?;
@@ -77,12 +82,10 @@ pub(super) async fn wait(
         }
         asked = true;
         handle.pause();
-        if !quiet {
-            eprintln!(
-                "\ntrawl: stopping; answers under way are awaited (again to leave at once). \
-                 Go on with: {go_on}"
-            );
-        }
+        tell(&format!(
+            "\ntrawl: stopping; answers under way are awaited (again to leave at once). \
+             Go on with: {go_on}"
+        ));
     };
     if let Some(following) = following {
         written = following.await?;

@@ -161,13 +161,15 @@ impl TerrainRows {
     pub fn busiest(&self, run: CrawlId, most: u32) -> Result<Vec<BusyDomain>, StoreError> {
         self.ask(|conn| {
             let mut statement = conn.prepare(
+                // Picked first: what waits is counted for those that are shown and for no others.
                 "SELECT m.domain, m.class, c.pages_done, c.errors, c.requests, c.suspended,
                    (SELECT count(*) FROM crawl_pages p INDEXED BY crawl_pages_pending
                     WHERE p.crawl = c.crawl AND p.host = c.host AND p.state = 0), h.delay_ms
-                 FROM crawl_hosts c
+                 FROM (SELECT * FROM crawl_hosts WHERE crawl = ?1
+                       ORDER BY requests DESC, host LIMIT ?2) c
                  JOIN map_hosts m ON m.crawl = c.crawl AND m.host = c.host
                  JOIN hosts h ON h.id = c.host
-                 WHERE c.crawl = ?1 ORDER BY c.requests DESC, c.host LIMIT ?2",
+                 ORDER BY c.requests DESC, c.host",
             )?;
             let rows = statement.query_map([run.0, i64::from(most)], |row| {
                 let count = |at| row.get::<_, i64>(at).map(|count| count as u64);

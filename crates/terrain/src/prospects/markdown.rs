@@ -7,6 +7,8 @@ use crate::text::{markdown, thousands};
 
 /// A larger matrix is for JSON.
 const MATRIX: usize = 25;
+/// More of those who cite a domain are only counted; JSON has them all.
+const CITING: usize = 8;
 
 pub(super) fn render(prospects: &Prospects) -> String {
     let mut out = String::new();
@@ -47,14 +49,16 @@ fn ranking(rows: &[Prospect], out: &mut String) -> fmt::Result {
     out.push_str("| Domain | Quality Domains | Near Domains | Links | Depth | Cited By |\n");
     out.push_str("|--------|-----------------|--------------|-------|-------|----------|\n");
     for row in rows {
-        let names: Vec<String> = row
-            .cited_by
-            .iter()
+        let cited_by = row.cited_by.iter().take(CITING);
+        let mut names: Vec<String> = cited_by
             .map(|citation| {
                 let links = thousands(citation.links);
                 format!("{} ({links})", markdown(&citation.actor))
             })
             .collect();
+        if row.cited_by.len() > CITING {
+            names.push(format!("… {} more", row.cited_by.len() - CITING));
+        }
         writeln!(
             out,
             "| {} | {} | {} | {} | {} | {} |",

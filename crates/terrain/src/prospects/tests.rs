@@ -102,6 +102,21 @@ fn markdown_has_all_views_and_escapes_what_was_crawled() {
 }
 
 #[test]
+fn a_thousand_that_cite_a_domain_are_some_names_and_a_number() {
+    let mut found = Prospects::read(&map(), FIRST, 10).unwrap();
+    let one = found.co_link[0].cited_by[0].clone();
+    found.co_link[0].cited_by = vec![one; 1000];
+    let text = found.to_markdown();
+    let row = text
+        .lines()
+        .find(|line| line.starts_with("| x.net"))
+        .unwrap();
+    assert!(row.starts_with("| x.net | 1000 |"), "{row}");
+    assert_eq!(row.matches("a.org (1)").count(), 8, "{row}");
+    assert!(row.ends_with(", … 992 more |"), "{row}");
+}
+
+#[test]
 fn json_has_the_same() {
     let text = Prospects::read(&map(), FIRST, 10)
         .unwrap()

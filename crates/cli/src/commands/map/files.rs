@@ -54,7 +54,9 @@ pub(super) fn put(
     }
     let cannot = || format!("{} cannot be written", path.display());
     let part = beside(path);
-    let mut out = BufWriter::new(File::create(&part).with_context(cannot)?);
+    // A place that was badly chosen is the user's to change; what goes wrong later is not.
+    let file = File::create(&part).map_err(|error| BadInput(format!("{}: {error}", cannot())))?;
+    let mut out = BufWriter::new(file);
     let written = write(&mut out).and_then(|()| Ok(out.flush()?));
     if let Err(error) = written {
         let _ = std::fs::remove_file(&part);
@@ -79,6 +81,14 @@ mod tests {
         assert!(failed.is_err());
         assert_eq!(std::fs::read(&path).unwrap(), b"old");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_place_that_cannot_be_written_to_is_bad_input() {
+        let folder = tempfile::tempdir().unwrap();
+        let nowhere = folder.path().join("no/such/folder.md");
+        let error = put(&nowhere, |_| Ok(())).unwrap_err();
+        assert!(error.is::<BadInput>(), "{error}");
     }
 
     #[test]

@@ -34,6 +34,7 @@ pub(super) fn load(file: &Path, network: &NetworkArgs) -> anyhow::Result<Map> {
             std::io::ErrorKind::NotFound => {
                 format!("there is no file {name}: trawl map --init writes one to begin with")
             }
+            std::io::ErrorKind::InvalidData => format!("{name} is not text in UTF-8"),
             _ => format!("{name} cannot be read: {error}"),
         })
     })?;

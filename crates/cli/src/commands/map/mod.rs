@@ -4,6 +4,7 @@
 //! * `dry_run`: what would be done, without doing it
 //! * `run`: a run from its start to its summary
 //! * `watch`: how a run goes, on a terminal or line by line
+//! * `table`: what is drawn on a terminal
 //! * `source`: the rows of the database, as the views want them
 //! * `views`: figures, summaries, graphs, prospects, differences
 //! * `files`: output that is whole or not there
@@ -13,6 +14,7 @@ mod files;
 mod load;
 mod run;
 mod source;
+mod table;
 mod views;
 mod watch;
 

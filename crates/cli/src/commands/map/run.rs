@@ -38,7 +38,7 @@ pub(super) async fn run(map: Map, args: &MapArgs, verbose: u8) -> anyhow::Result
     let store = open(database)?;
     let engine = Engine::start(Arc::clone(&store), EngineOptions::default()).await?;
     let mut handle = begin(&map, args, &engine, store.as_ref(), say).await?;
-    let watch = Watch::start(&handle, database, args.quiet);
+    let watch = Watch::start(&handle, database, args.quiet, verbose);
     let following = (verbose > 0 && !args.quiet).then(|| {
         tokio::spawn(super::watch::tell_pages(
             Arc::clone(&store),
@@ -47,7 +47,12 @@ pub(super) async fn run(map: Map, args: &MapArgs, verbose: u8) -> anyhow::Result
         ))
     });
     let go_on = format!("trawl map {}", map.file.display());
-    let (end, written) = session::wait(&mut handle, following, &go_on, args.quiet).await?;
+    let tell = |text: &str| {
+        if !args.quiet {
+            watch.tell(text);
+        }
+    };
+    let (end, written) = session::wait(&mut handle, following, &go_on, tell).await?;
     watch.finish();
     let counts = store.counts(end.crawl).await?;
     store.close().await?;
@@ -131,7 +136,8 @@ fn finish(
     let interrupted = end.state == CrawlState::Paused;
     match end.state {
         CrawlState::Completed => say.info(&format!("Run #{} completed successfully", end.crawl)),
-        _ => say.info(&format!("Run #{} interrupted: {}", end.crawl, end.why)),
+        CrawlState::Paused => say.info(&format!("Run #{} interrupted", end.crawl)),
+        _ => say.info(&format!("Run #{} ended: {}", end.crawl, end.why)),
     }
     let path = views::write_summary(map, args, end.crawl)?;
     say.info(&format!("Summary written to {}", path.display()));

@@ -2,7 +2,6 @@
 //! error.
 
 use std::{
-    fmt::Write,
     io::IsTerminal,
     path::{Path, PathBuf},
     sync::Arc,
@@ -12,13 +11,12 @@ use std::{
 use indicatif::{ProgressBar, ProgressStyle};
 use tokio::{sync::watch, task::JoinHandle};
 use trawl_engine::{CrawlHandle, Progress};
-use trawl_store::{BusyDomain, Store, TerrainRows};
+use trawl_store::{Store, TerrainRows};
 use trawl_types::{CrawlId, PageRecord, Sequence};
 
-use crate::display::{Rate, number, printable};
+use super::table::{MOST_DOMAINS, Room, figures_line, picture};
+use crate::display::{Rate, printable};
 
-/// Domains shown while a run goes on.
-const SHOWN: u32 = 12;
 /// Between two looks at the database.
 const EVERY: Duration = Duration::from_secs(1);
 /// Between two lines where there is no terminal.
@@ -56,7 +54,8 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    pub(super) fn start(handle: &CrawlHandle, database: &Path, quiet: bool) -> Self {
+    /// Where every page is told of, a table would only be in the way.
+    pub(super) fn start(handle: &CrawlHandle, database: &Path, quiet: bool, verbose: u8) -> Self {
         if quiet {
             return Self {
                 bar: ProgressBar::hidden(),
@@ -64,7 +63,7 @@ impl Watch {
             };
         }
         let (progress, run, path) = (handle.progress.clone(), handle.crawl, database.to_owned());
-        if !std::io::stderr().is_terminal() {
+        if verbose > 0 || !std::io::stderr().is_terminal() {
             return Self {
                 bar: ProgressBar::hidden(),
                 watching: Some(tokio::spawn(tell_progress(progress))),
@@ -77,9 +76,20 @@ impl Watch {
         }
         bar.enable_steady_tick(Duration::from_millis(120));
         Self {
-            watching: Some(tokio::spawn(draw(bar.clone(), progress, run, path))),
+            watching: Some(tokio::spawn(draw(
+                bar.clone(),
+                progress,
+                run,
+                path,
+                handle.plan.spec().politeness.delay_ms,
+            ))),
             bar,
         }
+    }
+
+    /// Says something above what is drawn.
+    pub(super) fn tell(&self, text: &str) {
+        self.bar.suspend(|| eprintln!("{text}"));
     }
 
     pub(super) fn finish(self) {
@@ -90,57 +100,37 @@ impl Watch {
     }
 }
 
-async fn draw(bar: ProgressBar, progress: watch::Receiver<Progress>, run: CrawlId, path: PathBuf) {
+async fn draw(
+    bar: ProgressBar,
+    progress: watch::Receiver<Progress>,
+    run: CrawlId,
+    path: PathBuf,
+    least_delay_ms: u64,
+) {
     let mut rate = Rate::start(progress.borrow().pages);
     loop {
         let now = *progress.borrow();
         let path = path.clone();
         let busy = tokio::task::spawn_blocking(move || {
             TerrainRows::open(&path)
-                .and_then(|rows| rows.busiest(run, SHOWN))
+                .and_then(|rows| rows.busiest(run, MOST_DOMAINS))
                 .unwrap_or_default()
         })
         .await
         .unwrap_or_default();
-        bar.set_message(overall(&now, rate.measure(now.pages)) + &table(&busy));
+        let pace = rate.measure(now.pages);
+        bar.set_message(picture(&now, pace, &busy, least_delay_ms, room()));
         tokio::time::sleep(EVERY).await;
     }
 }
 
-fn overall(now: &Progress, rate: f64) -> String {
-    format!(
-        "{} pages  {rate:.1}/s  {} domains  {} links  {} errors  {} waiting  {} under way",
-        number(now.pages),
-        number(now.hosts),
-        number(now.edges),
-        number(now.errors),
-        number(now.pending),
-        now.in_flight,
-    )
-}
-
-fn table(busy: &[BusyDomain]) -> String {
-    let mut text = format!(
-        "\n  {:<40} {:<11} {:>8} {:>8} {:>7} {:>9}",
-        "domain", "class", "pages", "queue", "errors", "delay"
-    );
-    for domain in busy {
-        let name: String = printable(&domain.name).chars().take(40).collect();
-        let delay = if domain.suspended {
-            "suspended".to_owned()
-        } else {
-            format!("{} ms", number(domain.delay_ms))
-        };
-        let _ = write!(
-            text,
-            "\n  {name:<40} {:<11} {:>8} {:>8} {:>7} {delay:>9}",
-            domain.class.as_str(),
-            number(domain.pages),
-            number(domain.waiting),
-            number(domain.errors),
-        );
+/// Asked each time: terminals change their size.
+fn room() -> Room {
+    let (lines, columns) = console::Term::stderr().size();
+    Room {
+        lines: usize::from(lines),
+        columns: usize::from(columns),
     }
-    text
 }
 
 async fn tell_progress(progress: watch::Receiver<Progress>) {
@@ -148,7 +138,7 @@ async fn tell_progress(progress: watch::Receiver<Progress>) {
     loop {
         tokio::time::sleep(EVERY * LINE_EVERY).await;
         let now = *progress.borrow();
-        eprintln!("[INFO] {}", overall(&now, rate.measure(now.pages)));
+        eprintln!("[INFO] {}", figures_line(&now, rate.measure(now.pages)));
     }
 }
 

@@ -5,8 +5,10 @@
 //! * `graph`: the whole map against the truth
 //! * `rules`: redirects, limits, robots.txt, 429 and the states they lead to
 //! * `commands`: what else the command does, and how it fails
+//! * `example`: the example that people are told to begin with
 
 mod commands;
+mod example;
 mod graph;
 mod rules;
 mod truth;
@@ -79,12 +81,12 @@ impl MapFile {
         let text = format!(
             "[crawler]\nmax-depth = {}\nmax-concurrent-pages-open = 20\n\
              minimum-time-on-page = 100\nmax-domain-requests = {}\n\n\
-             [network]\n{}\n[output]\ndatabase-path = {:?}\nsummary-path = {:?}\n{}",
+             [network]\n{}\n[output]\ndatabase-path = \"{}\"\nsummary-path = \"{}\"\n{}",
             self.max_depth,
             self.max_requests,
             self.network,
-            self.database(),
-            self.summary(),
+            self.database().display(),
+            self.summary().display(),
             self.lists
         );
         let path = self.folder.path().join("map.toml");

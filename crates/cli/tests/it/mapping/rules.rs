@@ -10,10 +10,9 @@ use crate::harness::Web;
 
 /// A page with these links.
 fn page(links: &[&str]) -> Behaviour {
-    let links: String = links
-        .iter()
-        .map(|link| format!("<p><a href=\"{link}\">to {link}</a></p>"))
-        .collect();
+    let links = links.iter().fold(String::new(), |text, link| {
+        text + &format!("<p><a href=\"{link}\">to {link}</a></p>")
+    });
     Behaviour::Answer(Answer::html(format!(
         "<title>t</title><main>{links}</main>"
     )))
