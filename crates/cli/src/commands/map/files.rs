@@ -8,6 +8,7 @@ use std::{
 
 use anyhow::Context;
 
+use super::load::Map;
 use crate::exit::BadInput;
 
 /// The name that stands for standard output.
@@ -35,6 +36,35 @@ pub(super) fn must_be_writable(path: &Path) -> anyhow::Result<()> {
     })
 }
 
+/// Refuses to write over what a map is made of: its database and its configuration.
+pub(super) fn must_be_spare(path: &Path, map: &Map) -> anyhow::Result<()> {
+    let taken = [
+        (map.database(), "the database of the map"),
+        (map.file.as_path(), "the configuration of the map"),
+    ];
+    for (file, what) in taken {
+        if path != Path::new(STDOUT) && resolved(path) == resolved(file) {
+            let path = path.display();
+            return Err(BadInput(format!(
+                "{path} is {what}: change summary-path or --output, nothing was written"
+            ))
+            .into());
+        }
+    }
+    Ok(())
+}
+
+/// The one name of a file that may not be there yet, however it is spelt.
+fn resolved(path: &Path) -> PathBuf {
+    let in_folder = || {
+        let folder = path.parent().filter(|folder| *folder != Path::new(""));
+        let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;
+        Some(folder.join(path.file_name()?))
+    };
+    let whole = path.canonicalize().ok().or_else(in_folder);
+    whole.unwrap_or_else(|| path.to_owned())
+}
+
 fn beside(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".part");
@@ -60,7 +90,12 @@ pub(super) fn put(
     let written = write(&mut out).and_then(|()| Ok(out.flush()?));
     if let Err(error) = written {
         let _ = std::fs::remove_file(&part);
-        return Err(error.context(cannot()));
+        // Others have said for themselves what is wrong, and it is not the file.
+        return Err(if error.is::<io::Error>() {
+            error.context(cannot())
+        } else {
+            error
+        });
     }
     std::fs::rename(&part, path).with_context(cannot)
 }
@@ -81,6 +116,21 @@ mod tests {
         assert!(failed.is_err());
         assert_eq!(std::fs::read(&path).unwrap(), b"old");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn one_file_has_one_name_however_it_is_spelt() {
+        let folder = tempfile::tempdir().unwrap();
+        let there = folder.path().join("map.db");
+        let not_there = folder.path().join("new.db");
+        std::fs::write(&there, "").unwrap();
+        for path in [&there, &not_there] {
+            let name = path.file_name().unwrap();
+            let round_about = folder.path().join(".").join(".").join(name);
+            assert_eq!(resolved(path), resolved(&round_about));
+        }
+        assert_ne!(resolved(&there), resolved(&not_there));
+        assert_eq!(resolved(Path::new("x")), resolved(Path::new("./x")));
     }
 
     #[test]

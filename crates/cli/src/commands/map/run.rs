@@ -8,7 +8,7 @@ use trawl_terrain::config::explain_change;
 use trawl_types::{CrawlState, UnixMillis};
 
 use super::{
-    files::must_be_writable,
+    files::{must_be_spare, must_be_writable},
     load::Map,
     views,
     watch::{Say, Watch},
@@ -21,7 +21,9 @@ use crate::{
 
 pub(super) async fn run(map: Map, args: &MapArgs, verbose: u8) -> anyhow::Result<ExitCode> {
     let say = Say::new(args.quiet);
-    must_be_writable(&views::summary_path(&map, args))?;
+    let summary = views::summary_path(&map, args);
+    must_be_spare(&summary, &map)?;
+    must_be_writable(&summary)?;
     say.info(&format!(
         "Loaded configuration with {} quality domains, {} blacklisted, {} stubbed",
         map.config.quality.len(),

@@ -16,7 +16,7 @@ use trawl_terrain::{
 use trawl_types::{CrawlId, terrain::DomainClass};
 
 use super::{
-    files::{STDOUT, put},
+    files::{STDOUT, must_be_spare, put},
     load::Map,
     source::Database,
 };
@@ -37,6 +37,9 @@ pub(super) async fn show(map: &Map, args: &MapArgs) -> anyhow::Result<ExitCode> 
     if args.stats {
         return stats(map, args.views.run).await;
     }
+    if let Some(path) = &args.views.output {
+        must_be_spare(path, map)?;
+    }
     let source = open(map.database())?;
     if let [from, to] = *args.diff {
         return diff(&source, CrawlId(from), CrawlId(to), &args.views);
@@ -49,6 +52,7 @@ pub(super) async fn show(map: &Map, args: &MapArgs) -> anyhow::Result<ExitCode> 
         return export(&source, run, format, map, args);
     }
     let path = summary_path(map, args);
+    must_be_spare(&path, map)?;
     put(&path, |out| summary(&source, run, args.views.format, out))?;
     tell(args, "summary", &path);
     Ok(ExitCode::SUCCESS)
@@ -174,6 +178,7 @@ fn export(
         min_weight: views.min_weight,
     };
     let write = |path: &Path, format: Format| {
+        must_be_spare(path, map)?;
         put(path, |out| {
             write_graph(source, run, level, format, &filter, out).map_err(unseen)
         })

@@ -126,6 +126,32 @@ fn output_that_cannot_be_written_is_found_before_anybody_is_asked() {
 }
 
 #[test]
+fn no_output_replaces_the_database_or_the_configuration() {
+    let (web, map) = small(6);
+    let path = map.write();
+    let text = std::fs::read_to_string(&path).unwrap();
+    let [summary, database] = [map.summary(), map.database()].map(|p| p.display().to_string());
+    std::fs::write(&path, text.replace(&summary, &database)).unwrap();
+    let done = Trawl::new("map").arg(&path).run().expect_code(2);
+    assert!(done.stderr.contains("is the database"), "{}", done.stderr);
+    assert!(web.log().is_empty() && !map.database().exists());
+
+    map.map().run().expect_code(0);
+    let before = std::fs::read(map.database()).unwrap();
+    for flags in [
+        &["--export-summary"][..],
+        &["--export", "gexf"],
+        &["--prospects"],
+    ] {
+        for target in [map.database(), map.file("map.toml")] {
+            let done = map.map().args(flags).arg("--output").arg(&target).run();
+            assert!(done.expect_code(2).stderr.contains("of the map"));
+        }
+    }
+    assert_eq!(std::fs::read(map.database()).unwrap(), before);
+}
+
+#[test]
 fn a_database_that_cannot_be_used_is_said_to_be_so_and_left_alone() {
     let (web, map) = small(6);
     for bytes in [
@@ -278,7 +304,7 @@ fn every_view_of_a_map_can_be_written() {
     );
     let wrong = map.map().args(["--diff", "1", "7"]).run().expect_code(2);
     assert!(
-        wrong.stderr.contains("there is no run 7"),
+        wrong.stderr.starts_with("trawl: there is no run 7"),
         "{}",
         wrong.stderr
     );
