@@ -174,7 +174,8 @@ pub(super) struct JobResults {
 /// Results of a job in the order in which they were crawled. With `Accept: application/x-ndjson`
 /// everything from the cursor on, as it comes.
 #[utoipa::path(get, path = "/jobs/{id}/results", tag = "jobs", params(("id" = String, Path), ResultsQuery), responses(
-    (status = 200, body = JobResults), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody), (status = 404, body = ErrorBody)))]
+    (status = 200, description = "A page of results, or all as lines", content(
+        (JobResults = "application/json"), (String = "application/x-ndjson"), (String = "text/event-stream"))), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody), (status = 404, body = ErrorBody)))]
 pub(super) async fn results(
     State(app): State<Shared>,
     Reader(identity): Reader,

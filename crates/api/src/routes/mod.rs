@@ -25,7 +25,12 @@ use axum::{
     Router, extract::Request, middleware::Next, response::IntoResponse, response::Response,
 };
 use tower_http::{
-    catch_panic::CatchPanicLayer, compression::CompressionLayer, limit::RequestBodyLimitLayer,
+    catch_panic::CatchPanicLayer,
+    compression::{
+        CompressionLayer, Predicate,
+        predicate::{DefaultPredicate, NotForContentType},
+    },
+    limit::RequestBodyLimitLayer,
 };
 use utoipa::{
     Modify, OpenApi,
@@ -116,13 +121,18 @@ pub(crate) fn router(app: &Shared) -> Router {
             auth::identify,
         ))
         .layer(RequestBodyLimitLayer::new(most))
-        .layer(CompressionLayer::new())
+        .layer(CompressionLayer::new().compress_when(compressible()))
         .layer(CatchPanicLayer::custom(
             |_: Box<dyn std::any::Any + Send>| {
                 ApiError::new(Code::Internal, "something went wrong on the server").into_response()
             },
         ))
         .layer(axum::middleware::from_fn(with_id))
+}
+
+/// What is streamed leaves as it comes: a compressor would hold it back.
+fn compressible() -> impl Predicate {
+    DefaultPredicate::new().and(NotForContentType::const_new("application/x-ndjson"))
 }
 
 async fn unknown(request: Request) -> ApiError {

@@ -73,7 +73,8 @@ impl JobCreated {
 #[utoipa::path(post, path = "/spider/crawl", tag = "spider", params(SpiderQuery),
     request_body = SpiderBody,
     responses(
-        (status = 200, description = "Figures, URLs or pages; a stream of lines or events", body = SpiderResult),
+        (status = 200, description = "Figures, URLs or pages; a stream of lines or events", content(
+            (SpiderResult = "application/json"), (String = "application/x-ndjson"), (String = "text/event-stream"))),
         (status = 202, description = "A stored job (result_mode=store)", body = JobCreated),
         (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
         (status = 403, body = ErrorBody), (status = 413, body = ErrorBody),

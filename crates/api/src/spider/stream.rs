@@ -77,7 +77,7 @@ enum Stage {
 
 /// Messages as they come, several at a time.
 pub(crate) fn items(source: Source) -> impl Stream<Item = Vec<Item>> + Send {
-    stream::unfold((source, Stage::Pages), |(mut source, stage)| async move {
+    let items = stream::unfold((source, Stage::Pages), |(mut source, stage)| async move {
         if matches!(stage, Stage::Over) {
             return None;
         }
@@ -112,7 +112,9 @@ pub(crate) fn items(source: Source) -> impl Stream<Item = Vec<Item>> + Send {
                 None
             }
         }
-    })
+    });
+    // Some who read streams ask once more than they should.
+    items.fuse()
 }
 
 impl Source {

@@ -1,6 +1,6 @@
 //! What may be typed after `trawl serve` and `trawl keys`.
 
-use std::{net::SocketAddr, time::Duration};
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use clap::{Args, Subcommand, ValueEnum};
 
@@ -43,8 +43,16 @@ pub(crate) struct ServeArgs {
 pub(crate) struct KeysArgs {
     #[command(subcommand)]
     pub(crate) command: KeysCommand,
-    #[command(flatten)]
-    pub(crate) database: DatabaseArgs,
+    /// The server's database
+    #[arg(
+        short,
+        long,
+        global = true,
+        value_name = "FILE",
+        default_value = "trawl.db",
+        env = "TRAWL_DATABASE"
+    )]
+    pub(crate) database: PathBuf,
 }
 
 #[derive(Debug, Subcommand)]

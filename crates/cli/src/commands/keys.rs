@@ -13,7 +13,7 @@ use crate::{
 };
 
 pub(crate) async fn run(args: &KeysArgs) -> anyhow::Result<ExitCode> {
-    let database = &args.database.database;
+    let database = &args.database;
     match &args.command {
         KeysCommand::Create(new) => create(database, new).await,
         KeysCommand::List => list(database),
