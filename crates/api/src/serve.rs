@@ -98,9 +98,10 @@ impl Server {
         })
     }
 
-    /// Answers until `stop` comes; then jobs are paused durably and go on with the next start.
+    /// Answers until `stop` comes. Jobs stay `running`: the next start goes on with them.
     pub async fn run(self, stop: impl Future<Output = ()>) -> Result<(), ServeError> {
         let router = routes::router(&self.app);
+        let cleaning = tokio::spawn(crate::jobs::remove_old(Arc::clone(&self.app)));
         let graceful = GracefulShutdown::new();
         let mut stop = std::pin::pin!(stop);
         loop {
@@ -120,31 +121,12 @@ impl Server {
                 }
             }
         }
+        cleaning.abort();
         drop(self.listener);
-        self.app.suspend().await;
+        self.app.jobs.suspend_all().await;
         let _ = tokio::time::timeout(GRACE, graceful.shutdown()).await;
         self.app.store.close().await?;
         Ok(())
-    }
-}
-
-impl App {
-    /// Stops crawls so that the next start goes on with them: they stay `running` in the store.
-    async fn suspend(&self) {
-        let running = self.jobs.names();
-        self.jobs.pause_all().await;
-        for id in running {
-            let Ok(Some(row)) = self.store.job(&id).await else {
-                continue;
-            };
-            if row.crawl.state == trawl_types::CrawlState::Paused {
-                let state = trawl_types::CrawlState::Running;
-                let now = crate::jobs::now();
-                if let Err(error) = self.store.set_state(row.crawl.id, state, "", now).await {
-                    tracing::error!(job = id, %error, "a job was left paused");
-                }
-            }
-        }
     }
 }
 

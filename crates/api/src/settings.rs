@@ -18,6 +18,8 @@ pub struct ServerSettings {
     /// A crawl whose results nobody reads any more is cancelled.
     pub stop_when_reader_leaves: bool,
     pub limits: Limits,
+    /// Web pages of these origins may read answers; `*` for all.
+    pub cors_origins: Vec<String>,
 }
 
 /// Limits of requests and answers (000, size limits).
@@ -34,6 +36,8 @@ pub struct Limits {
     pub jobs_per_key: u64,
     /// Bytes of a request's body.
     pub body_bytes: usize,
+    /// Jobs that ended longer ago are removed.
+    pub retention: Duration,
 }
 
 impl Default for Limits {
@@ -45,6 +49,7 @@ impl Default for Limits {
             discovered_urls: 10_000,
             jobs_per_key: 100,
             body_bytes: 10 * 1024 * 1024,
+            retention: Duration::from_hours(30 * 24),
         }
     }
 }

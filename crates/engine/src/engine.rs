@@ -185,6 +185,11 @@ impl CrawlControl {
         self.stop(Stop::Pause);
     }
 
+    /// As [`CrawlControl::pause`], but the crawl stays `running`: the next process goes on with it.
+    pub fn suspend(&self) {
+        self.stop(Stop::Suspend);
+    }
+
     /// Stops for good, at once.
     pub fn cancel(&self) {
         self.stop(Stop::Cancel);

@@ -221,3 +221,62 @@ pub struct TerrainEdge {
     pub first_run: CrawlId,
     pub last_run: CrawlId,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::TerrainState as S;
+
+    #[test]
+    fn every_state_is_read_back_from_its_name() {
+        for state in S::ALL {
+            assert_eq!(S::from_stored(state.as_str()), Some(*state));
+        }
+    }
+
+    #[test]
+    fn transitions_are_those_of_the_document() {
+        for (from, to) in [
+            (S::Discovered, S::Blacklisted),
+            (S::Discovered, S::Stubbed),
+            (S::Discovered, S::Queued),
+            (S::Queued, S::DepthExceeded),
+            (S::Queued, S::RequestLimitHit),
+            (S::Queued, S::Fetching),
+            (S::Fetching, S::DeadLink),
+            (S::Fetching, S::Unreachable),
+            (S::Fetching, S::RateLimited),
+            (S::Fetching, S::Failed),
+            (S::Fetching, S::Processed),
+            // A shorter path was found, or an attempt is to be repeated.
+            (S::DepthExceeded, S::Queued),
+            (S::Fetching, S::Queued),
+        ] {
+            assert!(from.may_become(to), "{from:?} to {to:?}");
+        }
+    }
+
+    #[test]
+    fn ends_are_ends() {
+        let ends = [
+            S::Processed,
+            S::Blacklisted,
+            S::Stubbed,
+            S::DeadLink,
+            S::Unreachable,
+            S::RateLimited,
+            S::Failed,
+            S::RequestLimitHit,
+            S::ContentMismatch,
+        ];
+        for from in ends {
+            for to in S::ALL {
+                assert!(!from.may_become(*to), "{from:?} to {to:?}");
+            }
+        }
+        assert!(
+            !S::Queued.may_become(S::Processed),
+            "nothing is read unasked"
+        );
+        assert!(!S::Blacklisted.may_become(S::Fetching));
+    }
+}

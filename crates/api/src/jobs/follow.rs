@@ -1,9 +1,12 @@
 //! The results of a job as they come in: read from the log in the store, so that memory does not
 //! grow with a slow reader. Where the reader is the reason for the crawl, the crawl waits for it.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicI64, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+    time::Duration,
 };
 
 use tokio::sync::watch;
@@ -14,6 +17,8 @@ use trawl_types::{CrawlId, OutcomeKind, PageRecord, Sequence};
 const BATCH: u32 = 50;
 /// Results that may wait for their reader before the crawl is held.
 const MOST_AHEAD: i64 = 400;
+/// How often those who only look on are told.
+const ONLOOKER: Duration = Duration::from_millis(200);
 /// Results left when it goes on.
 const LEAST_AHEAD: i64 = 100;
 
@@ -80,6 +85,10 @@ impl Follow {
             }
             if let Some(progress) = &mut self.progress {
                 let _ = progress.changed().await;
+            }
+            if self.pace.is_none() {
+                // A thousand onlookers must not ask the store a thousand times for every commit.
+                tokio::time::sleep(ONLOOKER).await;
             }
         }
     }

@@ -8,13 +8,13 @@ pub(crate) mod follow;
 pub(crate) mod view;
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
 use tokio::sync::watch;
-use trawl_engine::{CrawlControl, CrawlHandle};
+use trawl_engine::{CrawlControl, CrawlHandle, EngineError};
 use trawl_store::{
     Store,
     contract::jobs::{JobFilter, JobRow, JobStore, NewJob},
@@ -31,6 +31,8 @@ use crate::{
 /// How long a request waits for a job to have stopped. Answers under way get a few seconds.
 const STOPPING: Duration = Duration::from_secs(10);
 
+const EVERY_HOUR: Duration = Duration::from_hours(1);
+
 /// What makes up a new job.
 #[derive(Debug)]
 pub(crate) struct Wanted {
@@ -46,9 +48,30 @@ pub(crate) struct Wanted {
 /// Kinds of jobs that end with the connection they were asked for on.
 const ATTENDED: &str = "attended";
 
-/// Jobs that run in this process.
+/// Jobs that run in this process, and those that are being changed.
 #[derive(Debug, Default)]
-pub(crate) struct Jobs(Mutex<HashMap<String, Running>>);
+pub(crate) struct Jobs {
+    running: Mutex<HashMap<String, Running>>,
+    changing: Mutex<HashSet<String>>,
+}
+
+/// The right to change a job: one request at a time.
+#[derive(Debug)]
+struct Change<'j> {
+    jobs: &'j Jobs,
+    id: String,
+}
+
+impl Drop for Change<'_> {
+    fn drop(&mut self) {
+        let mut changing = self
+            .jobs
+            .changing
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        changing.remove(&self.id);
+    }
+}
 
 #[derive(Debug, Clone)]
 struct Running {
@@ -66,22 +89,32 @@ pub(crate) struct Started {
 
 impl Jobs {
     pub(crate) fn control(&self, id: &str) -> Option<CrawlControl> {
-        let running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         running.get(id).map(|running| running.control.clone())
     }
 
     fn running(&self, id: &str) -> Option<Running> {
-        let running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         running.get(id).cloned()
     }
 
     pub(crate) fn count(&self) -> usize {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
+        self.running
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .len()
     }
 
-    pub(crate) fn names(&self) -> Vec<String> {
-        let running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        running.keys().cloned().collect()
+    fn change(&self, id: &str) -> Result<Change<'_>, ApiError> {
+        let mut changing = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
+        if !changing.insert(id.to_owned()) {
+            let message = "another request is changing this job: try again";
+            return Err(ApiError::new(Code::Conflict, message));
+        }
+        Ok(Change {
+            jobs: self,
+            id: id.to_owned(),
+        })
     }
 
     /// Remembers a crawl until it ends.
@@ -92,7 +125,7 @@ impl Jobs {
             control: control.clone(),
             over,
         };
-        let jobs = &app.jobs.0;
+        let jobs = &app.jobs.running;
         jobs.lock()
             .unwrap_or_else(PoisonError::into_inner)
             .insert(id.to_owned(), running);
@@ -108,7 +141,7 @@ impl Jobs {
                     .set_state(crawl, CrawlState::Failed, &why, now)
                     .await;
             }
-            let jobs = &app.jobs.0;
+            let jobs = &app.jobs.running;
             jobs.lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .remove(&id);
@@ -130,12 +163,12 @@ impl Jobs {
             .map_err(|_| ApiError::new(Code::Unavailable, "the job has not stopped yet: try again"))
     }
 
-    /// Stops everything with work left, as a shutdown does.
-    pub(crate) async fn pause_all(&self) {
+    /// Stops everything so that the next process goes on with it.
+    pub(crate) async fn suspend_all(&self) {
         let ids: Vec<String> = {
-            let running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
             for job in running.values() {
-                job.control.pause();
+                job.control.suspend();
             }
             running.keys().cloned().collect()
         };
@@ -177,12 +210,35 @@ impl App {
             idempotency: wanted.idempotency,
         };
         let name = wanted.spec.seeds.first().cloned().unwrap_or_default();
-        let handle = self.engine.crawl_for(wanted.spec, &name, Some(job)).await?;
+        let key = job.idempotency.clone();
+        let handle = match self.engine.crawl_for(wanted.spec, &name, Some(job)).await {
+            Ok(handle) => handle,
+            Err(error) => return self.other_was_first(identity, key, error).await,
+        };
         let control = Jobs::adopt(self, &id, handle);
         Ok(Started {
             row: self.find(&id).await?,
             control: Some(control),
         })
+    }
+
+    /// Two requests with the same idempotency key at once: one makes the job, both get it.
+    async fn other_was_first(
+        &self,
+        identity: &Identity,
+        key: Option<String>,
+        error: EngineError,
+    ) -> Result<Started, ApiError> {
+        let Some(key) = key else {
+            return Err(error.into());
+        };
+        match self.store.job_by_idempotency(&identity.owner, &key).await? {
+            Some(row) => {
+                let control = self.jobs.control(&row.id);
+                Ok(Started { row, control })
+            }
+            None => Err(error.into()),
+        }
     }
 
     async fn check_quota(&self, identity: &Identity) -> Result<(), ApiError> {
@@ -217,6 +273,7 @@ impl App {
     }
 
     pub(crate) async fn pause_job(&self, row: &JobRow) -> Result<JobRow, ApiError> {
+        let _change = self.jobs.change(&row.id)?;
         match (self.jobs.control(&row.id), row.crawl.state) {
             (Some(control), _) => {
                 control.pause();
@@ -229,6 +286,7 @@ impl App {
     }
 
     pub(crate) async fn resume_job(self: &Shared, row: &JobRow) -> Result<JobRow, ApiError> {
+        let _change = self.jobs.change(&row.id)?;
         if self.jobs.control(&row.id).is_none() {
             if !matches!(
                 row.crawl.state,
@@ -243,6 +301,7 @@ impl App {
     }
 
     pub(crate) async fn cancel_job(&self, row: &JobRow) -> Result<JobRow, ApiError> {
+        let _change = self.jobs.change(&row.id)?;
         match (self.jobs.control(&row.id), row.crawl.state) {
             (Some(control), _) => {
                 control.cancel();
@@ -262,6 +321,7 @@ impl App {
     }
 
     pub(crate) async fn delete_job(&self, row: &JobRow) -> Result<(), ApiError> {
+        let _change = self.jobs.change(&row.id)?;
         if let Some(control) = self.jobs.control(&row.id) {
             control.cancel();
             self.jobs.ended_soon(&row.id).await?;
@@ -286,11 +346,45 @@ impl App {
                 self.store.set_state(crawl, state, why, now()).await?;
                 continue;
             }
-            let handle = self.engine.resume(row.crawl.id).await?;
-            Jobs::adopt(self, &row.id, handle);
-            resumed += 1;
+            match self.engine.resume(row.crawl.id).await {
+                Ok(handle) => {
+                    Jobs::adopt(self, &row.id, handle);
+                    resumed += 1;
+                }
+                // One job that cannot go on does not keep the others from it.
+                Err(error) => {
+                    tracing::error!(job = row.id, %error, "a job could not be taken up again");
+                    let (why, state) = (error.to_string(), CrawlState::Failed);
+                    self.store
+                        .set_state(row.crawl.id, state, &why, now())
+                        .await?;
+                }
+            }
         }
         Ok(resumed)
+    }
+}
+
+/// Removes jobs that ended longer ago than they are kept, at the start and every hour.
+pub(crate) async fn remove_old(app: Shared) {
+    loop {
+        let kept = app.settings.limits.retention.as_millis() as i64;
+        let filter = JobFilter {
+            ended_before: Some(UnixMillis(now().0 - kept)),
+            limit: 1000,
+            ..JobFilter::default()
+        };
+        match app.store.jobs(filter).await {
+            Ok((rows, _)) => {
+                for row in rows {
+                    if let Err(error) = app.delete_job(&row).await {
+                        tracing::warn!(job = row.id, ?error, "an old job could not be removed");
+                    }
+                }
+            }
+            Err(error) => tracing::warn!(%error, "old jobs could not be looked for"),
+        }
+        tokio::time::sleep(EVERY_HOUR).await;
     }
 }
 

@@ -101,6 +101,7 @@ async fn listed(
         states,
         offset,
         limit,
+        ..JobFilter::default()
     };
     let (rows, total) = app.store.jobs(filter).await?;
     let has_more = u64::from(offset) + (rows.len() as u64) < total;

@@ -22,7 +22,11 @@ mod spider;
 mod ws;
 
 use axum::{
-    Router, extract::Request, middleware::Next, response::IntoResponse, response::Response,
+    Router,
+    extract::Request,
+    http::{HeaderName, HeaderValue, Method, header},
+    middleware::Next,
+    response::{IntoResponse, Response},
 };
 use tower_http::{
     catch_panic::CatchPanicLayer,
@@ -30,6 +34,7 @@ use tower_http::{
         CompressionLayer, Predicate,
         predicate::{DefaultPredicate, NotForContentType},
     },
+    cors::{Any, CorsLayer},
     limit::RequestBodyLimitLayer,
 };
 use utoipa::{
@@ -122,12 +127,33 @@ pub(crate) fn router(app: &Shared) -> Router {
         ))
         .layer(RequestBodyLimitLayer::new(most))
         .layer(CompressionLayer::new().compress_when(compressible()))
+        .layer(cors(&app.settings.cors_origins))
         .layer(CatchPanicLayer::custom(
             |_: Box<dyn std::any::Any + Send>| {
                 ApiError::new(Code::Internal, "something went wrong on the server").into_response()
             },
         ))
         .layer(axum::middleware::from_fn(with_id))
+}
+
+/// Nobody but pages of the origins that were named may read answers in a browser. Cookies are not
+/// used, so `*` gives nothing away that a key does not.
+fn cors(origins: &[String]) -> CorsLayer {
+    let layer = CorsLayer::new()
+        .allow_methods([Method::GET, Method::POST, Method::DELETE])
+        .allow_headers([
+            header::AUTHORIZATION,
+            header::CONTENT_TYPE,
+            HeaderName::from_static("x-api-key"),
+            HeaderName::from_static("idempotency-key"),
+        ]);
+    if origins.iter().any(|origin| origin == "*") {
+        return layer.allow_origin(Any);
+    }
+    let origins = origins
+        .iter()
+        .filter_map(|origin| origin.parse::<HeaderValue>().ok());
+    layer.allow_origin(origins.collect::<Vec<_>>())
 }
 
 /// What is streamed leaves as it comes: a compressor would hold it back.

@@ -26,6 +26,17 @@ pub(crate) struct ServeArgs {
     /// Least time between two requests to one host; jobs may ask for more
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = units::duration, env = "TRAWL_DELAY")]
     pub(crate) delay: Duration,
+    /// Let web pages of this origin read answers (`*` for all)
+    #[arg(long, value_name = "ORIGIN")]
+    pub(crate) cors_origin: Vec<String>,
+    /// Remove jobs this many days after they ended
+    #[arg(
+        long,
+        value_name = "DAYS",
+        default_value_t = 30,
+        env = "TRAWL_RETENTION_DAYS"
+    )]
+    pub(crate) retention_days: u32,
     /// Go on with crawls whose reader has left
     #[arg(long)]
     pub(crate) keep_unread: bool,

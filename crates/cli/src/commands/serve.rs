@@ -1,6 +1,6 @@
 //! `trawl serve`: crawl jobs over HTTP.
 
-use std::{path::Path, process::ExitCode, sync::Arc};
+use std::{path::Path, process::ExitCode, sync::Arc, time::Duration};
 
 use tokio::signal::unix::{SignalKind, signal};
 use trawl_api::{
@@ -71,7 +71,11 @@ fn settings(args: &ServeArgs) -> anyhow::Result<ServerSettings> {
         },
         delay: args.delay,
         stop_when_reader_leaves: !args.keep_unread,
-        limits: Limits::default(),
+        limits: Limits {
+            retention: Duration::from_hours(24 * u64::from(args.retention_days)),
+            ..Limits::default()
+        },
+        cors_origins: args.cors_origin.clone(),
     })
 }
 

@@ -23,7 +23,7 @@ impl Dispatcher {
         if let Some(running) = self.crawls.get_mut(&crawl) {
             running.stopping = Some(how);
             let grace = match how {
-                Stop::Pause => GRACE,
+                Stop::Pause | Stop::Suspend => GRACE,
                 Stop::Cancel => std::time::Duration::ZERO,
             };
             running.grace_until.get_or_insert(Instant::now() + grace);
@@ -69,6 +69,7 @@ impl Dispatcher {
             let quiet = out == 0 && running.is_quiet();
             return quiet.then_some(match how {
                 Stop::Pause => (CrawlState::Paused, "interrupted"),
+                Stop::Suspend => (CrawlState::Running, ""),
                 Stop::Cancel => (CrawlState::Cancelled, "cancelled"),
             });
         }

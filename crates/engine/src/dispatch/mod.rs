@@ -80,6 +80,8 @@ pub(crate) struct Start {
 pub(crate) enum Stop {
     /// Work is left for later.
     Pause,
+    /// The process ends; the next one goes on by itself.
+    Suspend,
     /// Nothing more of it.
     Cancel,
 }

@@ -40,6 +40,8 @@ pub struct JobFilter {
     pub owner: Option<String>,
     /// Only those in one of these states; empty for all.
     pub states: Vec<CrawlState>,
+    /// Only those that ended before this.
+    pub ended_before: Option<UnixMillis>,
     pub offset: u32,
     pub limit: u32,
 }

@@ -122,6 +122,10 @@ fn list(conn: &Connection, filter: &JobFilter) -> Result<(Vec<JobRow>, u64), Fau
         values.push(Value::Text(owner.clone()));
         conditions.push(format!("j.owner = ?{}", values.len()));
     }
+    if let Some(at) = filter.ended_before {
+        values.push(Value::Integer(at.0));
+        conditions.push(format!("c.finished_at < ?{}", values.len()));
+    }
     if !filter.states.is_empty() {
         let states = filter.states.iter().map(|state| {
             values.push(Value::Text(state.as_str().to_owned()));

@@ -235,6 +235,36 @@ fn an_interrupted_run_writes_its_summary_and_is_resumed() {
 }
 
 #[test]
+fn people_can_query_a_map_while_it_grows() {
+    let (web, map) = small(300);
+    let run = map.map().start();
+    let mut seen = 0;
+    for requests in [10, 20, 30, 40] {
+        web.wait_until(|log| log.len() > requests);
+        let data = MapData::open(&map.database());
+        let pages = data.number("SELECT count(*) FROM pages WHERE state = 'Processed'");
+        assert!(pages >= seen, "{pages} after {seen}");
+        seen = pages;
+        for view in [
+            "page_depths",
+            "links",
+            "stubbed_urls",
+            "domain_states",
+            "frontier",
+            "runs",
+        ] {
+            assert!(
+                data.number(&format!("SELECT count(*) FROM {view}")) > 0,
+                "{view}"
+            );
+        }
+        assert_eq!(map.map().arg("--stats").run().expect_code(0).stderr, "");
+    }
+    run.signal("-INT");
+    run.finish().expect_code(130);
+}
+
+#[test]
 fn a_fresh_run_keeps_the_history_and_gives_up_the_interrupted_one() {
     let (web, map) = small(300);
     let run = map.map().start();

@@ -283,6 +283,26 @@ fn a_job_explains_what_became_of_a_url_and_a_spec_what_would() {
 }
 
 #[test]
+fn browsers_may_read_answers_only_where_they_were_named() {
+    let stage = stage(
+        3,
+        &["--insecure-no-auth", "--cors-origin", "https://ui.test"],
+    );
+    let api = stage.server.client();
+    let asked = |origin: &str| {
+        let reply = api
+            .send("GET", "/health", &[("origin", origin)], None)
+            .expect(200);
+        reply
+            .headers
+            .get("access-control-allow-origin")
+            .map(|value| value.to_str().unwrap().to_owned())
+    };
+    assert_eq!(asked("https://ui.test").as_deref(), Some("https://ui.test"));
+    assert_eq!(asked("https://evil.test"), None);
+}
+
+#[test]
 fn the_contract_can_be_read_offline_and_health_needs_no_key() {
     let stage = stage(3, &[]);
     let api = crate::harness::Api::new(&stage.server.base, None);

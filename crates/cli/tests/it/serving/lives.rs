@@ -125,6 +125,38 @@ fn a_graceful_stop_loses_nothing_and_running_jobs_go_on_with_the_next_start() {
 }
 
 #[test]
+fn old_jobs_are_removed_and_young_ones_are_not() {
+    let stage = stage(3, &SLOW);
+    let api = stage.server.client();
+    let (old, young) = (store(&api, &stage.web), store(&api, &stage.web));
+    for job in [&old, &young] {
+        api.wait_for(job, &["completed"]);
+    }
+    let super::Stage {
+        server,
+        database,
+        web: _web,
+        _folder,
+    } = stage;
+    assert_eq!(server.stop(), Some(0));
+    let conn = rusqlite::Connection::open(&database).unwrap();
+    let age = "UPDATE crawls SET finished_at = finished_at - 31 * 86400000
+               WHERE id = (SELECT crawl FROM jobs WHERE id = ?1)";
+    conn.execute(age, [&old]).unwrap();
+    drop(conn);
+    let server = Server::start(&database, &SLOW);
+    let api = server.client();
+    for _ in 0..200 {
+        if api.get(&format!("/jobs/{old}")).status == 404 {
+            break;
+        }
+        thread::sleep(Duration::from_millis(30));
+    }
+    api.get(&format!("/jobs/{old}")).expect(404);
+    assert_eq!(all_results(&api, &young).len(), 3);
+}
+
+#[test]
 fn a_server_killed_twenty_times_completes_all_jobs_without_gap_or_double() {
     const JOBS: u32 = 5;
     let web = Web::start(WebSpec::many_hosts(JOBS, 900));
