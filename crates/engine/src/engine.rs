@@ -116,7 +116,18 @@ impl Engine {
 
     /// Goes on with a crawl that was paused, or that a crash left behind.
     pub async fn resume(&self, crawl: CrawlId) -> Result<CrawlHandle, EngineError> {
-        let row = self.store.crawl(crawl).await?;
+        self.resume_under(crawl, |_| ()).await
+    }
+
+    /// The same, with a spec that is changed for this process: what an operator allows may have
+    /// changed since.
+    pub async fn resume_under(
+        &self,
+        crawl: CrawlId,
+        change: impl FnOnce(&mut CrawlSpec),
+    ) -> Result<CrawlHandle, EngineError> {
+        let mut row = self.store.crawl(crawl).await?;
+        change(&mut row.spec);
         if matches!(row.state, CrawlState::Completed | CrawlState::Cancelled) {
             return Err(EngineError::NothingLeft(crawl, row.state.as_str()));
         }

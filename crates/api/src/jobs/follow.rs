@@ -38,6 +38,14 @@ struct Pace {
     read: Arc<AtomicI64>,
 }
 
+impl Drop for Pace {
+    /// A reader that leaves holds nobody up.
+    fn drop(&mut self) {
+        self.read.store(i64::MAX / 2, Ordering::Relaxed);
+        self.control.hold(false);
+    }
+}
+
 impl Follow {
     /// `control` belongs to a job that runs; without it, what is in the log is all.
     pub(crate) fn new(

@@ -258,6 +258,17 @@ impl App {
             .with_retry_after(30))
     }
 
+    /// Whatever a job was started under, what the operator allows now holds.
+    pub(crate) fn govern(&self, spec: &mut CrawlSpec) {
+        let rules = &self.settings.fetch;
+        spec.fetch.allow_networks.clone_from(&rules.allow_networks);
+        spec.fetch.allow_ports.clone_from(&rules.allow_ports);
+        spec.fetch.resolve.clone_from(&rules.resolve);
+        spec.fetch.extra_roots.clone_from(&rules.extra_roots);
+        let least = self.settings.delay.as_millis() as u64;
+        spec.politeness.delay_ms = spec.politeness.delay_ms.max(least);
+    }
+
     async fn find(&self, id: &str) -> Result<JobRow, ApiError> {
         let row = self.store.job(id).await?;
         row.ok_or_else(|| ApiError::not_found(format!("there is no job {id}")))
@@ -294,7 +305,10 @@ impl App {
             ) {
                 return Err(wrong_state("resumed", row.crawl.state));
             }
-            let handle = self.engine.resume(row.crawl.id).await?;
+            let handle = self
+                .engine
+                .resume_under(row.crawl.id, |spec| self.govern(spec))
+                .await?;
             Jobs::adopt(self, &row.id, handle);
         }
         self.find(&row.id).await
@@ -346,7 +360,11 @@ impl App {
                 self.store.set_state(crawl, state, why, now()).await?;
                 continue;
             }
-            match self.engine.resume(row.crawl.id).await {
+            match self
+                .engine
+                .resume_under(row.crawl.id, |spec| self.govern(spec))
+                .await
+            {
                 Ok(handle) => {
                     Jobs::adopt(self, &row.id, handle);
                     resumed += 1;

@@ -2,7 +2,7 @@
 
 use axum::{
     Json,
-    extract::{Path, State},
+    extract::State,
     http::{HeaderMap, StatusCode},
     response::{IntoResponse, Response},
 };
@@ -244,7 +244,7 @@ pub(super) async fn crawl_deep(
 pub(super) async fn crawl_job(
     state: State<Shared>,
     reader: Reader,
-    id: Path<String>,
+    id: input::Path<String>,
 ) -> Result<Json<JobView>, ApiError> {
     jobs::get(state, reader, id).await
 }
@@ -256,7 +256,7 @@ pub(super) async fn crawl_job(
 pub(super) async fn crawl_stream(
     State(app): State<Shared>,
     Reader(identity): Reader,
-    Path(id): Path<String>,
+    input::Path(id): input::Path<String>,
 ) -> Result<Response, ApiError> {
     let row = app.job_of(&identity, &id).await?;
     let control = app.jobs.control(&id);
@@ -278,7 +278,7 @@ pub(super) async fn crawl_stream(
 pub(super) async fn crawl_cancel(
     state: State<Shared>,
     writer: Writer,
-    id: Path<String>,
+    id: input::Path<String>,
 ) -> Result<Json<JobView>, ApiError> {
     jobs::cancel(state, writer, id).await
 }

@@ -1,9 +1,6 @@
 //! Why a URL was or was not crawled, and what would become of one.
 
-use axum::{
-    Json,
-    extract::{Path, State},
-};
+use axum::{Json, extract::State};
 use serde::{Deserialize, Serialize};
 use trawl_engine::{RobotsSays, explain as explain_url};
 use trawl_types::spec::KeepSpec;
@@ -51,7 +48,7 @@ pub(super) struct ExplainedUrl {
 pub(super) async fn explain_job(
     State(app): State<Shared>,
     Reader(identity): Reader,
-    Path(id): Path<String>,
+    input::Path(id): input::Path<String>,
     input::Query(query): input::Query<ExplainQuery>,
 ) -> Result<Json<ExplainedUrl>, ApiError> {
     let row = app.job_of(&identity, &id).await?;

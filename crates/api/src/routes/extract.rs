@@ -7,8 +7,9 @@ use axum::{Json, extract::State, http::HeaderMap};
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 use trawl_extract::{Extraction, Source, extract as extract_content};
+use trawl_rules::Normaliser;
 use trawl_store::Store;
-use trawl_types::{PageRecord, Sequence, record::PageContent, spec::KeepSpec};
+use trawl_types::{OutcomeKind, PageRecord, Sequence, record::PageContent, spec::KeepSpec};
 use utoipa::ToSchema;
 
 use super::{crawl::pages, input, spider::begin};
@@ -28,7 +29,7 @@ const MOST_URLS: usize = 100;
 const MOST_AT_ONCE: u32 = 20;
 
 /// What is known of a page besides its content.
-#[derive(Debug, Default, Serialize, ToSchema)]
+#[derive(Debug, Clone, Default, Serialize, ToSchema)]
 pub(super) struct PageMetadata {
     title: Option<String>,
     author: Option<String>,
@@ -38,7 +39,7 @@ pub(super) struct PageMetadata {
 }
 
 /// One page of an answer.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, ToSchema)]
 pub(super) struct ExtractedPage {
     url: String,
     /// success or failed.
@@ -152,7 +153,7 @@ fn of_extraction(url: String, extraction: Extraction, format: Format) -> Extract
         metadata: Some(PageMetadata {
             title: found.title,
             author: text_of(&found.metadata, "author"),
-            publish_date: text_of(&found.metadata, "published"),
+            publish_date: text_of(&found.metadata, "publish_date"),
             language: None,
             word_count: found.word_count as u64,
         }),
@@ -241,31 +242,68 @@ async fn read(
         let mut attendance = Attendance::new(app, started.control.clone());
         app.jobs.ended(&started.row.id).await;
         attendance.done();
-        let read = by_url(app, started.row.crawl.id, format).await?;
-        results.extend(read);
+        let normaliser = Normaliser::new(&started.row.crawl.spec.normalise, app.store.key_secret());
+        let found = by_identity(app, started.row.crawl.id, format, &normaliser).await?;
+        for url in good {
+            if let Some(page) = found.get(&identity_of(&normaliser, &url)) {
+                let page = ExtractedPage {
+                    url: url.clone(),
+                    ..page.clone()
+                };
+                results.insert(url, page);
+            }
+        }
     }
     let missing =
         |url: &String| failed_page(url, "not fetched: its host or robots.txt refused".into());
     Ok(urls
         .iter()
-        .map(|url| results.remove(url).unwrap_or_else(|| missing(url)))
+        .map(|url| results.get(url).cloned().unwrap_or_else(|| missing(url)))
         .collect())
 }
 
-async fn by_url(
+/// Pages by what they are compared by, also under the addresses that redirected to them.
+async fn by_identity(
     app: &Shared,
     crawl: trawl_types::CrawlId,
     format: Format,
+    normaliser: &Normaliser,
 ) -> Result<HashMap<String, ExtractedPage>, ApiError> {
-    let mut follow = Follow::new(&app.store, crawl, Sequence(0), None);
-    let mut found = HashMap::new();
-    while let Some(records) = follow.next().await? {
+    let (mut found, mut moved) = (HashMap::new(), Vec::new());
+    let mut after = Sequence(0);
+    loop {
+        let records = app.store.results(crawl, after, 100).await?;
+        let Some(last) = records.last() else { break };
+        after = last.seq;
         for record in records {
-            let page = one(app, crawl, &record, format).await?;
-            found.insert(record.url.clone(), page);
+            match &record.redirect_to {
+                Some(to) if record.outcome == OutcomeKind::Redirected => {
+                    moved.push((
+                        identity_of(normaliser, &record.url),
+                        identity_of(normaliser, to),
+                    ));
+                }
+                _ => {
+                    let page = one(app, crawl, &record, format).await?;
+                    found.insert(identity_of(normaliser, &record.url), page);
+                }
+            }
+        }
+    }
+    // The last hop was recorded last: going backwards, every target is known.
+    for (from, to) in moved.into_iter().rev() {
+        if let Some(page) = found.get(&to).cloned() {
+            found.insert(from, page);
         }
     }
     Ok(found)
+}
+
+fn identity_of(normaliser: &Normaliser, url: &str) -> String {
+    match normaliser.seed(url) {
+        Ok(url) => normaliser.identity(url.address()),
+        Err(_) => url.to_owned(),
+    }
 }
 
 async fn one(
@@ -301,7 +339,7 @@ async fn one(
         metadata: Some(PageMetadata {
             title: content.title.or_else(|| record.title.clone()),
             author: text_of(&content.metadata, "author"),
-            publish_date: text_of(&content.metadata, "published"),
+            publish_date: text_of(&content.metadata, "publish_date"),
             language: content.language,
             word_count: content.word_count,
         }),

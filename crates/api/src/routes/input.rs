@@ -54,3 +54,18 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
 fn refuse_query(rejection: &QueryRejection) -> ApiError {
     ApiError::new(Code::Validation, rejection.body_text())
 }
+
+/// A part of the path.
+#[derive(Debug)]
+pub(super) struct Path<T>(pub(super) T);
+
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        match axum::extract::Path::<T>::from_request_parts(parts, state).await {
+            Ok(axum::extract::Path(value)) => Ok(Self(value)),
+            Err(rejection) => Err(ApiError::new(Code::Validation, rejection.body_text())),
+        }
+    }
+}

@@ -2,7 +2,7 @@
 
 use axum::{
     Json,
-    extract::{Path, State},
+    extract::State,
     http::{HeaderMap, StatusCode},
     response::{IntoResponse, Response},
 };
@@ -62,6 +62,16 @@ pub(super) async fn list(
 ) -> Result<Json<JobList>, ApiError> {
     let states = match query.status.as_deref() {
         None => Vec::new(),
+        // A job begins to run when it is made: none is pending for longer than that takes.
+        Some("pending") => {
+            return Ok(Json(JobList {
+                items: Vec::new(),
+                total: 0,
+                limit: page_size(query.limit)?,
+                offset: 0,
+                has_more: false,
+            }));
+        }
         Some(text) => match CrawlState::from_stored(text) {
             Some(state) => vec![state],
             None => {
@@ -130,7 +140,7 @@ fn page_size(limit: Option<u32>) -> Result<u32, ApiError> {
 pub(super) async fn get(
     State(app): State<Shared>,
     Reader(identity): Reader,
-    Path(id): Path<String>,
+    input::Path(id): input::Path<String>,
 ) -> Result<Json<JobView>, ApiError> {
     Ok(Json(JobView::of(&app.job_of(&identity, &id).await?)))
 }
@@ -141,7 +151,7 @@ pub(super) async fn get(
 pub(super) async fn delete(
     State(app): State<Shared>,
     Writer(identity): Writer,
-    Path(id): Path<String>,
+    input::Path(id): input::Path<String>,
 ) -> Result<StatusCode, ApiError> {
     let row = app.job_of(&identity, &id).await?;
     app.delete_job(&row).await?;
@@ -180,7 +190,7 @@ pub(super) struct JobResults {
 pub(super) async fn results(
     State(app): State<Shared>,
     Reader(identity): Reader,
-    Path(id): Path<String>,
+    input::Path(id): input::Path<String>,
     input::Query(query): input::Query<ResultsQuery>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
@@ -235,7 +245,7 @@ pub(super) async fn results(
 pub(super) async fn stats(
     State(app): State<Shared>,
     Reader(identity): Reader,
-    Path(id): Path<String>,
+    input::Path(id): input::Path<String>,
 ) -> Result<Json<JobView>, ApiError> {
     Ok(Json(JobView::of(&app.job_of(&identity, &id).await?)))
 }
@@ -247,7 +257,7 @@ pub(super) async fn stats(
 pub(super) async fn events(
     State(app): State<Shared>,
     Reader(identity): Reader,
-    Path(id): Path<String>,
+    input::Path(id): input::Path<String>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let row = app.job_of(&identity, &id).await?;
@@ -281,7 +291,7 @@ pub(super) async fn events(
 pub(super) async fn pause(
     State(app): State<Shared>,
     Writer(identity): Writer,
-    Path(id): Path<String>,
+    input::Path(id): input::Path<String>,
 ) -> Result<Json<JobView>, ApiError> {
     let row = app.job_of(&identity, &id).await?;
     Ok(Json(JobView::of(&app.pause_job(&row).await?)))
@@ -294,7 +304,7 @@ pub(super) async fn pause(
 pub(super) async fn resume(
     State(app): State<Shared>,
     Writer(identity): Writer,
-    Path(id): Path<String>,
+    input::Path(id): input::Path<String>,
 ) -> Result<Json<JobView>, ApiError> {
     let row = app.job_of(&identity, &id).await?;
     Ok(Json(JobView::of(&app.resume_job(&row).await?)))
@@ -307,7 +317,7 @@ pub(super) async fn resume(
 pub(super) async fn cancel(
     State(app): State<Shared>,
     Writer(identity): Writer,
-    Path(id): Path<String>,
+    input::Path(id): input::Path<String>,
 ) -> Result<Json<JobView>, ApiError> {
     let row = app.job_of(&identity, &id).await?;
     Ok(Json(JobView::of(&app.cancel_job(&row).await?)))
@@ -320,15 +330,17 @@ pub(super) async fn cancel(
 pub(super) async fn retry(
     State(app): State<Shared>,
     Writer(identity): Writer,
-    Path(id): Path<String>,
+    input::Path(id): input::Path<String>,
 ) -> Result<Response, ApiError> {
     let row = app.job_of(&identity, &id).await?;
     let row = match row.crawl.state {
         CrawlState::Failed => app.resume_job(&row).await?,
         CrawlState::Completed | CrawlState::Cancelled => {
+            let mut spec = row.crawl.spec.clone();
+            app.govern(&mut spec);
             let wanted = Wanted {
                 kind: "spider",
-                spec: row.crawl.spec.clone(),
+                spec,
                 request: row.request.clone(),
                 idempotency: None,
                 attended: false,

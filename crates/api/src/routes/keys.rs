@@ -1,10 +1,6 @@
 //! Who may use the server.
 
-use axum::{
-    Json,
-    extract::{Path, State},
-    http::StatusCode,
-};
+use axum::{Json, extract::State, http::StatusCode};
 use serde::{Deserialize, Serialize};
 use trawl_store::{
     SqliteKeys,
@@ -110,7 +106,7 @@ pub(super) async fn create(
 pub(super) async fn revoke(
     State(app): State<Shared>,
     Admin(identity): Admin,
-    Path(id): Path<String>,
+    input::Path(id): input::Path<String>,
 ) -> Result<StatusCode, ApiError> {
     let path = app.database.clone();
     let key = id.clone();

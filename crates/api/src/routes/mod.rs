@@ -23,7 +23,7 @@ mod ws;
 
 use axum::{
     Router,
-    extract::Request,
+    extract::{DefaultBodyLimit, Request},
     http::{HeaderName, HeaderValue, Method, header},
     middleware::Next,
     response::{IntoResponse, Response},
@@ -35,7 +35,6 @@ use tower_http::{
         predicate::{DefaultPredicate, NotForContentType},
     },
     cors::{Any, CorsLayer},
-    limit::RequestBodyLimitLayer,
 };
 use utoipa::{
     Modify, OpenApi,
@@ -125,7 +124,7 @@ pub(crate) fn router(app: &Shared) -> Router {
             Shared::clone(app),
             auth::identify,
         ))
-        .layer(RequestBodyLimitLayer::new(most))
+        .layer(DefaultBodyLimit::max(most))
         .layer(CompressionLayer::new().compress_when(compressible()))
         .layer(cors(&app.settings.cors_origins))
         .layer(CatchPanicLayer::custom(

@@ -2,7 +2,7 @@
 
 use axum::{
     extract::{
-        Path, State,
+        State,
         ws::{Message, WebSocket, WebSocketUpgrade, rejection::WebSocketUpgradeRejection},
     },
     response::Response,
@@ -10,7 +10,7 @@ use axum::{
 use futures_util::StreamExt;
 use trawl_types::Sequence;
 
-use super::spider::pages_of;
+use super::{input, spider::pages_of};
 use crate::{
     app::Shared,
     auth::Reader,
@@ -32,7 +32,7 @@ const MOST_BYTES: usize = 4096;
 pub(super) async fn watch(
     State(app): State<Shared>,
     Reader(identity): Reader,
-    Path(id): Path<String>,
+    input::Path(id): input::Path<String>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, ApiError> {
     let row = app.job_of(&identity, &id).await?;

@@ -13,7 +13,11 @@ use trawl_store::{
 use trawl_types::{CrawlId, CrawlUrl, HostId, Outcome, OutcomeKind, Sequence};
 use url::Url;
 
-use super::{Dispatcher, UnderWay, hosts::KnownRobots, lookups::Next};
+use super::{
+    Dispatcher, UnderWay,
+    hosts::{FAILURE_TTL_MS, KnownRobots},
+    lookups::Next,
+};
 use crate::{
     commit::{After, Committed, What},
     progress::Progress,
@@ -325,13 +329,17 @@ impl Dispatcher {
             return;
         };
         let agent = plan.spec.fetch.user_agent.robots_name();
-        let (now, until) = (self.clock.now(), self.robots_until());
+        let now = self.clock.now();
         for (host, scheme) in robots {
             let known = self
                 .hosts
                 .get(&host)
                 .and_then(|facts| facts.known(scheme, agent));
             let delay = known.map_or(0, |known| known.crawl_delay_ms(&plan.spec.politeness));
+            let until = match known {
+                Some(KnownRobots::Rules(_)) => self.robots_until(),
+                _ => now.after(FAILURE_TTL_MS),
+            };
             self.frontier.robots_known(host, scheme, until, delay, now);
         }
     }

@@ -17,6 +17,9 @@ use crate::plan::CrawlPlan;
 /// RFC 9309 §2.4: not used for longer than a day.
 const ROBOTS_TTL_MS: i64 = 24 * 3_600_000;
 
+/// A host that did not answer may be up again: who comes later asks anew.
+pub(crate) const FAILURE_TTL_MS: u64 = 30_000;
+
 #[derive(Debug)]
 pub(crate) struct HostFacts {
     pub(crate) name: String,

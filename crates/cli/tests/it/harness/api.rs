@@ -29,15 +29,20 @@ pub(crate) struct Server {
 impl Server {
     /// Starts it on a port of its own, for crawls of the test web.
     pub(crate) fn start(database: &Path, args: &[&str]) -> Self {
+        let web = [
+            "--allow-network",
+            "127.0.0.0/8",
+            "--resolve",
+            "*.test=127.0.0.1",
+        ];
+        Self::start_alone(database, &[&web, args].concat())
+    }
+
+    /// Starts it so that it may ask nobody on this machine.
+    pub(crate) fn start_alone(database: &Path, args: &[&str]) -> Self {
         let mut call = Command::new(env!("CARGO_BIN_EXE_trawl"));
         call.args(["serve", "--listen", "127.0.0.1:0", "--database"])
             .arg(database)
-            .args([
-                "--allow-network",
-                "127.0.0.0/8",
-                "--resolve",
-                "*.test=127.0.0.1",
-            ])
             .args(args)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

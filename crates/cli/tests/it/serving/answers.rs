@@ -1,7 +1,7 @@
 //! Errors of one shape, extraction, explanations, the contract.
 
 use serde_json::json;
-use trawl_testweb::{Answer, Behaviour};
+use trawl_testweb::{Answer, Behaviour, Redirect};
 
 use super::{site, stage};
 
@@ -83,6 +83,7 @@ fn errors_have_one_shape_and_name_the_field() {
             "result_mode",
         ),
         (api.get("/jobs/none"), 404, "NOT_FOUND", "none"),
+        (api.get("/jobs/%ff"), 400, "VALIDATION_ERROR", "UTF-8"),
         (api.get("/jobs?status=x"), 400, "VALIDATION_ERROR", "status"),
     ] {
         let reply = reply.expect(status);
@@ -166,7 +167,19 @@ fn extraction_works_on_urls_and_on_html_that_is_sent() {
             .contains("tides")
     );
     assert!(batch["results"][2]["error"].is_string());
+    stage
+        .web
+        .on(0, "/old", Behaviour::Redirect(Redirect::to("/tides")));
+    let old = stage.web.url(0, "/old");
+    let twice = api
+        .post("/extract/batch", &json!({ "urls": [old, url, old] }))
+        .expect(200)
+        .json();
+    assert_eq!(twice["successful"], 3, "{twice}");
+    assert_eq!(twice["results"][2]["url"], old);
     api.post("/extract", &json!({})).expect(400);
+    let large = json!({ "html": format!("<p>{}</p>", "word ".repeat(1_000_000)) });
+    api.post("/extract", &large).expect(200);
     api.post("/extract", &json!({ "url": "http://169.254.169.254/" }))
         .expect(403);
 }

@@ -125,6 +125,53 @@ fn a_graceful_stop_loses_nothing_and_running_jobs_go_on_with_the_next_start() {
 }
 
 #[test]
+fn many_who_resume_a_job_at_once_do_no_harm() {
+    let stage = stage(120, &SLOW);
+    let api = stage.server.client();
+    let job = store(&api, &stage.web);
+    stage.web.wait_until(|log| log.len() > 20);
+    api.act(&format!("/jobs/{job}/pause")).expect(200);
+    let asking: Vec<_> = (0..8)
+        .map(|_| {
+            let (base, path) = (stage.server.base.clone(), format!("/jobs/{job}/resume"));
+            thread::spawn(move || Api::new(&base, None).act(&path).status.as_u16())
+        })
+        .collect();
+    let answers: Vec<u16> = asking.into_iter().map(|one| one.join().unwrap()).collect();
+    assert!(
+        answers.contains(&200) && answers.iter().all(|a| [200, 409].contains(a)),
+        "{answers:?}"
+    );
+    api.wait_for(&job, &["completed"]);
+    assert_eq!(all_results(&api, &job).len(), 120);
+    assert_eq!(stage.web.pages_asked().len(), 120);
+}
+
+#[test]
+fn a_job_goes_on_under_what_the_operator_allows_now() {
+    let stage = stage(200, &SLOW);
+    let api = stage.server.client();
+    let job = store(&api, &stage.web);
+    stage.web.wait_until(|log| log.len() > 20);
+    let super::Stage {
+        web,
+        server,
+        database,
+        _folder,
+    } = stage;
+    assert_eq!(server.stop(), Some(0));
+    let asked = web.log().len();
+    let args = [&SLOW[..], &["--resolve", "*.test=127.0.0.1"]].concat();
+    let server = Server::start_alone(&database, &args);
+    server.client().wait_for(&job, &["completed", "failed"]);
+    assert_eq!(
+        web.log().len(),
+        asked,
+        "nobody was asked who may not be asked any more"
+    );
+}
+
+#[test]
 fn old_jobs_are_removed_and_young_ones_are_not() {
     let stage = stage(3, &SLOW);
     let api = stage.server.client();

@@ -286,3 +286,43 @@ fn a_slow_reader_slows_the_crawl() {
     );
     assert_eq!(stage.web.pages_asked().len(), 3000);
 }
+
+#[test]
+fn a_crawl_may_go_on_without_its_reader() {
+    let args = ["--insecure-no-auth", "--delay", "0s", "--keep-unread"];
+    let stage = stage(1500, &args);
+    let body = json!({ "seed_urls": [stage.web.url(0, "/")], "max_pages": 1500 });
+    let api = stage.server.client();
+    api.stream(
+        "POST",
+        "/spider/crawl?result_mode=stream&include=title",
+        &[],
+        Some(&body),
+        |_| false,
+    );
+    drop(api);
+    let api = stage.server.client();
+    let list = api.get("/jobs").expect(200).json();
+    let view = api.wait_for(list["items"][0]["job_id"].as_str().unwrap(), &["completed"]);
+    assert_eq!(view["pages_crawled"], 1500);
+}
+
+#[test]
+fn compressed_streams_are_whole() {
+    let stage = stage(20, &OPEN);
+    let api = stage.server.client();
+    for encoding in ["gzip", "br", "zstd", "identity"] {
+        let reply = api.send(
+            "POST",
+            "/spider/crawl?result_mode=stream&include=title",
+            &[("accept-encoding", encoding)],
+            Some(&site(&stage.web)),
+        );
+        let lines = reply.expect(200).lines();
+        assert_eq!(
+            (lines.len(), &lines[20]["type"]),
+            (21, &json!("stats")),
+            "{encoding}"
+        );
+    }
+}
