@@ -1,5 +1,10 @@
 //! The contract changes only on purpose: `TRAWL_BLESS=1 cargo test -p trawl-api` writes it anew.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods
+)]
 
 use serde_json::Value;
 
