@@ -10,15 +10,12 @@ use serde::{Deserialize, Serialize};
 use trawl_types::{CrawlSpec, Sequence, spec::KeepSpec};
 use utoipa::ToSchema;
 
-use super::{
-    input, jobs,
-    spider::{idempotency, pages_of},
-};
+use super::{input, jobs, spider::idempotency};
 use crate::{
     app::Shared,
     auth::{Identity, Reader, Writer},
     error::{ApiError, ErrorBody},
-    jobs::{Wanted, follow::Follow, view::JobView},
+    jobs::{Wanted, view::JobView},
     spider::{
         fields::Fields,
         request::SpiderBody,
@@ -259,16 +256,8 @@ pub(super) async fn crawl_stream(
     input::Path(id): input::Path<String>,
 ) -> Result<Response, ApiError> {
     let row = app.job_of(&identity, &id).await?;
-    let control = app.jobs.control(&id);
     let fields = Fields::parse(None, None, false)?;
-    Ok(events(Source {
-        follow: Follow::new(&app.store, row.crawl.id, Sequence(0), control.as_ref()),
-        pages: pages_of(&app, &row, fields),
-        app: Shared::clone(&app),
-        job: id,
-        attendance: None,
-        stats: true,
-    }))
+    Ok(events(Source::onlooker(&app, &row, fields, Sequence(0))))
 }
 
 /// Ends a job for good; its results stay.

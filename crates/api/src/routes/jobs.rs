@@ -15,20 +15,16 @@ use trawl_store::{
 use trawl_types::{CrawlState, OutcomeKind, Sequence};
 use utoipa::{IntoParams, ToSchema};
 
-use super::{
-    input,
-    spider::{JobCreated, pages_of},
-};
+use super::{input, spider::JobCreated};
 use crate::{
     app::Shared,
     auth::{Reader, Writer},
     error::{ApiError, ErrorBody},
     jobs::{
         Wanted,
-        follow::Follow,
         view::{JobView, shown},
     },
-    spider::{fields::Fields, stream},
+    spider::{fields::Fields, page::Pages, stream},
 };
 
 #[derive(Debug, Default, Deserialize, IntoParams)]
@@ -202,18 +198,13 @@ pub(super) async fn results(
         _ => return Err(ApiError::field("cursor", "must be one that an answer gave")),
     };
     if stream::accepts(&headers, "application/x-ndjson") {
-        let control = app.jobs.control(&id);
         let source = stream::Source {
-            follow: Follow::new(&app.store, row.crawl.id, after, control.as_ref()),
-            pages: pages_of(&app, &row, fields),
-            app: Shared::clone(&app),
-            job: id,
-            attendance: None,
             stats: false,
+            ..stream::Source::onlooker(&app, &row, fields, after)
         };
         return Ok(stream::respond(source, &headers));
     }
-    let maker = pages_of(&app, &row, fields);
+    let maker = Pages::of(&app, &row, fields);
     let (mut pages, mut cursor) = (Vec::new(), after);
     while pages.len() < limit as usize {
         let left = limit - pages.len() as u32;
@@ -271,16 +262,8 @@ pub(super) async fn events(
             .parse()
             .map_err(|_| ApiError::field("Last-Event-ID", "must be the id of an event"))?,
     };
-    let control = app.jobs.control(&id);
     let fields = Fields::parse(None, None, false)?;
-    let source = stream::Source {
-        follow: Follow::new(&app.store, row.crawl.id, Sequence(after), control.as_ref()),
-        pages: pages_of(&app, &row, fields),
-        app: Shared::clone(&app),
-        job: id,
-        attendance: None,
-        stats: true,
-    };
+    let source = stream::Source::onlooker(&app, &row, fields, Sequence(after));
     Ok(stream::events(source))
 }
 

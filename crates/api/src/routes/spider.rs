@@ -9,10 +9,7 @@ use axum::{
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use trawl_store::contract::jobs::JobRow;
-use trawl_types::{
-    CrawlSpec, Sequence,
-    spec::{KeepSpec, RobotsPolicy},
-};
+use trawl_types::{CrawlSpec, Sequence, spec::KeepSpec};
 use utoipa::ToSchema;
 
 use super::input;
@@ -165,16 +162,6 @@ pub(super) fn idempotency(headers: &HeaderMap) -> Result<Option<String>, ApiErro
     }
 }
 
-pub(super) fn pages_of(app: &App, row: &JobRow, fields: Fields) -> Pages {
-    Pages {
-        store: std::sync::Arc::clone(&app.store),
-        crawl: row.crawl.id,
-        fields,
-        content_bytes: app.settings.limits.content_bytes as usize,
-        robots_obeyed: row.crawl.spec.politeness.robots != RobotsPolicy::Ignore,
-    }
-}
-
 fn streamed(app: &Shared, started: Started, fields: Fields, headers: &HeaderMap) -> Response {
     let Started { row, control } = started;
     let mut follow = Follow::new(&app.store, row.crawl.id, Sequence(0), control.as_ref());
@@ -182,7 +169,7 @@ fn streamed(app: &Shared, started: Started, fields: Fields, headers: &HeaderMap)
         follow.set_pace(control);
     }
     let source = stream::Source {
-        pages: pages_of(app, &row, fields),
+        pages: Pages::of(app, &row, fields),
         attendance: Some(Attendance::new(app, control)),
         app: Shared::clone(app),
         job: row.id,
@@ -202,7 +189,7 @@ async fn whole(
     if mode == ResultMode::Pages && row.counts.pages > most {
         return Err(too_large(row.counts.pages, most));
     }
-    let pages = pages_of(app, row, fields);
+    let pages = Pages::of(app, row, fields);
     let mut follow = Follow::new(&app.store, row.crawl.id, Sequence(0), None);
     let (mut urls, mut found, mut domains) = (Vec::new(), Vec::new(), Vec::new());
     while let Some(records) = follow.next().await? {

@@ -10,12 +10,11 @@ use axum::{
 use futures_util::StreamExt;
 use trawl_types::Sequence;
 
-use super::{input, spider::pages_of};
+use super::input;
 use crate::{
     app::Shared,
     auth::Reader,
     error::{ApiError, Code, ErrorBody},
-    jobs::follow::Follow,
     spider::{
         fields::Fields,
         stream::{Source, items},
@@ -37,15 +36,8 @@ pub(super) async fn watch(
 ) -> Result<Response, ApiError> {
     let row = app.job_of(&identity, &id).await?;
     let upgrade = upgrade.map_err(|error| ApiError::new(Code::Validation, error.body_text()))?;
-    let control = app.jobs.control(&id);
-    let source = Source {
-        follow: Follow::new(&app.store, row.crawl.id, Sequence(0), control.as_ref()),
-        pages: pages_of(&app, &row, Fields::parse(None, None, false)?),
-        app: Shared::clone(&app),
-        job: id,
-        attendance: None,
-        stats: true,
-    };
+    let fields = Fields::parse(None, None, false)?;
+    let source = Source::onlooker(&app, &row, fields, Sequence(0));
     Ok(upgrade
         .max_message_size(MOST_BYTES)
         .on_upgrade(move |socket| send(socket, source)))

@@ -4,20 +4,24 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use trawl_extract::charset::decode;
-use trawl_store::{SqliteStore, Store, StoreError};
-use trawl_types::{CrawlId, OutcomeKind, PageRecord, record::PageContent, spec::KeepSpec};
+use trawl_store::{SqliteStore, Store, StoreError, contract::jobs::JobRow};
+use trawl_types::{
+    CrawlId, OutcomeKind, PageRecord,
+    record::PageContent,
+    spec::{KeepSpec, RobotsPolicy},
+};
 
 use super::fields::Fields;
-use crate::jobs::view::time;
+use crate::{app::App, jobs::view::time};
 
 /// Makes pages of records.
 #[derive(Debug, Clone)]
 pub(crate) struct Pages {
-    pub(crate) store: Arc<SqliteStore>,
-    pub(crate) crawl: CrawlId,
-    pub(crate) fields: Fields,
-    pub(crate) content_bytes: usize,
-    pub(crate) robots_obeyed: bool,
+    store: Arc<SqliteStore>,
+    crawl: CrawlId,
+    fields: Fields,
+    content_bytes: usize,
+    robots_obeyed: bool,
 }
 
 /// What a crawl must keep so that these fields can be sent.
@@ -39,6 +43,16 @@ struct Kept {
 }
 
 impl Pages {
+    pub(crate) fn of(app: &App, row: &JobRow, fields: Fields) -> Self {
+        Self {
+            store: Arc::clone(&app.store),
+            crawl: row.crawl.id,
+            fields,
+            content_bytes: app.settings.limits.content_bytes as usize,
+            robots_obeyed: row.crawl.spec.politeness.robots != RobotsPolicy::Ignore,
+        }
+    }
+
     pub(crate) async fn page(&self, record: &PageRecord) -> Result<Map<String, Value>, StoreError> {
         let kept = self.kept(record).await?;
         let mut page = Map::new();

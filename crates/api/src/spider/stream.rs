@@ -14,9 +14,10 @@ use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};
 use serde_json::{Value, json};
 use trawl_engine::CrawlControl;
-use trawl_store::contract::jobs::JobStore;
+use trawl_store::contract::jobs::{JobRow, JobStore};
+use trawl_types::Sequence;
 
-use super::page::Pages;
+use super::{fields::Fields, page::Pages};
 use crate::{
     app::Shared,
     jobs::{
@@ -118,6 +119,19 @@ pub(crate) fn items(source: Source) -> impl Stream<Item = Vec<Item>> + Send {
 }
 
 impl Source {
+    /// What somebody sees who only looks on: from a place in the log to the job's end.
+    pub(crate) fn onlooker(app: &Shared, row: &JobRow, fields: Fields, after: Sequence) -> Self {
+        let control = app.jobs.control(&row.id);
+        Self {
+            follow: Follow::new(&app.store, row.crawl.id, after, control.as_ref()),
+            pages: Pages::of(app, row, fields),
+            app: Shared::clone(app),
+            job: row.id.clone(),
+            attendance: None,
+            stats: true,
+        }
+    }
+
     async fn last(&self) -> Option<Item> {
         if !self.stats {
             return None;

@@ -49,16 +49,9 @@ fn a_paused_job_stays_paused_over_a_restart_and_goes_on_when_told() {
         "paused"
     );
 
-    let port = stage.web.addr().port().to_string();
-    let super::Stage {
-        web,
-        server,
-        database,
-        _folder,
-    } = stage;
-    assert_eq!(server.stop(), Some(0));
-    let server = Server::start(&database, &[&SLOW[..], &["--allow-port", &port]].concat());
-    let api = server.client();
+    drop(api);
+    let stage = stage.restart(&SLOW);
+    let api = stage.server.client();
     assert_eq!(
         api.get(&format!("/jobs/{job}")).expect(200).json()["status"],
         "paused"
@@ -72,7 +65,11 @@ fn a_paused_job_stays_paused_over_a_restart_and_goes_on_when_told() {
     let urls = all_results(&api, &job);
     assert_eq!(urls.iter().collect::<HashSet<_>>().len(), 200);
     assert_eq!(urls.len(), 200);
-    assert_eq!(web.pages_asked().len(), 200, "nothing is asked for twice");
+    assert_eq!(
+        stage.web.pages_asked().len(),
+        200,
+        "nothing is asked for twice"
+    );
     for action in ["pause", "resume", "cancel"] {
         let wrong = api.act(&format!("/jobs/{job}/{action}")).expect(409).json();
         assert_eq!(wrong["code"], "CONFLICT");
@@ -109,19 +106,12 @@ fn a_graceful_stop_loses_nothing_and_running_jobs_go_on_with_the_next_start() {
     let api = stage.server.client();
     let job = store(&api, &stage.web);
     stage.web.wait_until(|log| log.len() > 20);
-    let port = stage.web.addr().port().to_string();
-    let super::Stage {
-        web,
-        server,
-        database,
-        _folder,
-    } = stage;
-    assert_eq!(server.stop(), Some(0));
-    let server = Server::start(&database, &[&SLOW[..], &["--allow-port", &port]].concat());
-    let api = server.client();
+    drop(api);
+    let stage = stage.restart(&SLOW);
+    let api = stage.server.client();
     api.wait_for(&job, &["completed"]);
     assert_eq!(all_results(&api, &job).len(), 150);
-    assert_eq!(web.pages_asked().len(), 150);
+    assert_eq!(stage.web.pages_asked().len(), 150);
 }
 
 #[test]

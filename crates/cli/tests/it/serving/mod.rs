@@ -38,6 +38,16 @@ pub(crate) fn stage(pages: u32, args: &[&str]) -> Stage {
     }
 }
 
+impl Stage {
+    /// Stops the server as an operator does, and starts it anew.
+    pub(crate) fn restart(self, args: &[&str]) -> Self {
+        assert_eq!(self.server.stop(), Some(0));
+        let port = self.web.addr().port().to_string();
+        let server = Server::start(&self.database, &[args, &["--allow-port", &port]].concat());
+        Self { server, ..self }
+    }
+}
+
 /// A crawl of the whole test web, or a body for one.
 pub(crate) fn site(web: &Web) -> Value {
     json!({ "seed_urls": [web.url(0, "/")] })
