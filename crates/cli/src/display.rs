@@ -8,19 +8,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use chrono::{DateTime, Datelike, SecondsFormat, Utc};
+use chrono::{Datelike, Utc};
 use indicatif::{ProgressBar, ProgressStyle};
 use tokio::task::JoinHandle;
 use trawl_engine::{CrawlEnd, CrawlHandle, Progress};
 use trawl_store::contract::read::CrawlCounts;
-use trawl_types::{CrawlState, UnixMillis};
-
-/// A wall-clock time as ISO 8601.
-pub(crate) fn time(at: UnixMillis) -> String {
-    DateTime::<Utc>::from_timestamp_millis(at.0)
-        .map(|time| time.to_rfc3339_opts(SecondsFormat::Millis, true))
-        .unwrap_or_default()
-}
+use trawl_types::CrawlState;
 
 pub(crate) fn this_year() -> i32 {
     Utc::now().year()

@@ -13,8 +13,8 @@ use trawl_types::{
 
 use crate::{
     args::{
-        ContentArgs, CrawlArgs, Format, HeadArg, KeepArg, LimitArgs, OversizeArg, PolitenessArgs,
-        RequestArgs, ScopeArg, SitemapsArg, StrategyArg, UnreachableArg,
+        ContentArgs, CrawlArgs, Format, HeadArg, KeepArg, LimitArgs, NetworkArgs, OversizeArg,
+        PolitenessArgs, RequestArgs, ScopeArg, SitemapsArg, StrategyArg, UnreachableArg,
     },
     exit::BadInput,
 };
@@ -145,7 +145,7 @@ fn politeness_of(args: &PolitenessArgs) -> Politeness {
 pub(crate) fn fetch_of(args: &RequestArgs) -> anyhow::Result<FetchSpec> {
     let defaults = FetchSpec::default();
     let total = args.timeout.as_millis() as u64;
-    Ok(FetchSpec {
+    let mut fetch = FetchSpec {
         user_agent: UserAgent {
             full: args.user_agent.clone(),
             contact_url: args.contact_url.clone(),
@@ -174,16 +174,22 @@ pub(crate) fn fetch_of(args: &RequestArgs) -> anyhow::Result<FetchSpec> {
             HeadArg::Never => HeadPolicy::Never,
         },
         http2: !args.no_http2,
-        extra_roots: args
-            .ca_cert
-            .iter()
-            .map(|path| pem_of("--ca-cert", path))
-            .collect::<Result<_, _>>()?,
-        allow_networks: args.allow_network.clone(),
-        allow_ports: args.allow_port.clone(),
-        resolve: args.resolve.clone(),
         ..defaults
-    })
+    };
+    allow(&mut fetch, &args.network)?;
+    Ok(fetch)
+}
+
+/// Whom a command may contact besides those it may contact anyway.
+pub(crate) fn allow(fetch: &mut FetchSpec, network: &NetworkArgs) -> anyhow::Result<()> {
+    for path in &network.ca_cert {
+        fetch.extra_roots.push(pem_of("--ca-cert", path)?);
+    }
+    let (networks, ports) = (&network.allow_network, &network.allow_port);
+    fetch.allow_networks.extend_from_slice(networks);
+    fetch.allow_ports.extend_from_slice(ports);
+    fetch.resolve.extend_from_slice(&network.resolve);
+    Ok(())
 }
 
 fn header_of(text: &str) -> anyhow::Result<(String, String)> {

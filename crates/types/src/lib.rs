@@ -4,6 +4,7 @@
 //!
 //! * [`url`]: an address, its identity and its host, each a type of its own
 //! * [`id`]: the small numbers a store gives to crawls, hosts and pages
+//! * [`time`]: wall-clock time as it is written
 //! * [`spec`]: everything that says what a crawl should do
 //! * [`reason`]: why a URL was refused
 //! * [`outcome`]: how a fetch ended
@@ -18,6 +19,7 @@ pub mod reason;
 pub mod record;
 pub mod spec;
 pub mod terrain;
+pub mod time;
 pub mod url;
 
 pub use id::{CrawlId, HostId, PageId, Sequence, UnixMillis};

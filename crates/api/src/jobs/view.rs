@@ -6,13 +6,6 @@ use trawl_store::contract::{jobs::JobRow, read::CrawlCounts};
 use trawl_types::{CrawlState, OutcomeKind, ReasonCode, UnixMillis};
 use utoipa::ToSchema;
 
-/// A time as ISO 8601.
-pub(crate) fn time(at: UnixMillis) -> String {
-    chrono::DateTime::<chrono::Utc>::from_timestamp_millis(at.0)
-        .map(|time| time.to_rfc3339_opts(chrono::SecondsFormat::Millis, true))
-        .unwrap_or_default()
-}
-
 pub(crate) fn failed(counts: &CrawlCounts) -> u64 {
     let errors = counts.outcomes.iter().filter(|(kind, _)| kind.is_error());
     errors.map(|(_, count)| count).sum()
@@ -92,9 +85,9 @@ impl JobView {
                 .flatten(),
             reason: why,
             kind: row.kind.clone(),
-            created_at: time(row.created_at),
-            started_at: time(row.crawl.started_at),
-            completed_at: row.crawl.finished_at.map(time),
+            created_at: row.created_at.iso(),
+            started_at: row.crawl.started_at.iso(),
+            completed_at: row.crawl.finished_at.map(UnixMillis::iso),
             pages_crawled: row.counts.pages,
             pages_failed: failed,
             partial: failed > 0,

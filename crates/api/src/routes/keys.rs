@@ -16,7 +16,7 @@ use crate::{
         key::{Scope, make},
     },
     error::{ApiError, ErrorBody},
-    jobs::{now, view::time},
+    jobs::now,
 };
 
 /// A key, without its secret.
@@ -41,9 +41,9 @@ impl KeyView {
             name: row.name.clone(),
             scope: row.scope.clone(),
             per_minute: row.per_minute,
-            created_at: time(row.created_at),
-            expires_at: row.expires_at.map(time),
-            revoked_at: row.revoked_at.map(time),
+            created_at: row.created_at.iso(),
+            expires_at: row.expires_at.map(trawl_types::UnixMillis::iso),
+            revoked_at: row.revoked_at.map(trawl_types::UnixMillis::iso),
             key,
         }
     }

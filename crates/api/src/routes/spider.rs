@@ -20,7 +20,7 @@ use crate::{
     jobs::{
         Started, Wanted,
         follow::Follow,
-        view::{duration_seconds, failed, stop_reason, time},
+        view::{duration_seconds, failed, stop_reason},
     },
     spider::{
         fields::Fields,
@@ -61,7 +61,7 @@ impl JobCreated {
         Self {
             job_id: row.id.clone(),
             status: row.crawl.state.as_str().to_owned(),
-            created_at: time(row.created_at),
+            created_at: row.created_at.iso(),
         }
     }
 }

@@ -12,7 +12,7 @@ use trawl_types::{
 };
 
 use super::fields::Fields;
-use crate::{app::App, jobs::view::time};
+use crate::app::App;
 
 /// Makes pages of records.
 #[derive(Debug, Clone)]
@@ -128,7 +128,7 @@ impl Pages {
             "fetch_time_ms" => json!(record.fetch_time_ms),
             "fetch_error" => fetch_error(record),
             "truncated" => json!(record.truncated || kept.truncated),
-            "crawled_at" => json!(time(record.crawled_at)),
+            "crawled_at" => json!(record.crawled_at.iso()),
             _ => Value::Null,
         }
     }

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::NetworkArgs;
+
 #[derive(Debug, Args)]
 pub(crate) struct MapArgs {
     /// The configuration: quality, blacklist and stub domains (`--init` writes one to begin with)
@@ -105,21 +107,4 @@ pub(crate) struct ViewArgs {
     /// Only edges that stand for at least this many links
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) min_weight: u64,
-}
-
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Network, besides what the configuration says")]
-pub(crate) struct NetworkArgs {
-    /// Trust the certificates in this PEM file as well
-    #[arg(long, value_name = "FILE")]
-    pub(crate) ca_cert: Vec<PathBuf>,
-    /// Allow addresses that are not public, such as 192.168.0.0/16
-    #[arg(long, value_name = "CIDR")]
-    pub(crate) allow_network: Vec<String>,
-    /// Allow a port besides 80, 443, 8080 and 8443
-    #[arg(long, value_name = "PORT")]
-    pub(crate) allow_port: Vec<u16>,
-    /// Take this address for a host name (`name=address`, `*.test=127.0.0.1`)
-    #[arg(long, value_name = "NAME=ADDRESS")]
-    pub(crate) resolve: Vec<String>,
 }

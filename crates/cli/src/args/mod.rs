@@ -2,6 +2,7 @@
 
 mod content;
 mod map;
+mod network;
 mod server;
 
 use std::{path::PathBuf, time::Duration};
@@ -11,7 +12,8 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 pub(crate) use content::{ContentArgs, KeepArg, SitemapsArg};
 
 use crate::units;
-pub(crate) use map::{ClassArg, GraphFormat, LevelArg, MapArgs, NetworkArgs, ViewArgs, ViewFormat};
+pub(crate) use map::{ClassArg, GraphFormat, LevelArg, MapArgs, ViewArgs, ViewFormat};
+pub(crate) use network::NetworkArgs;
 pub(crate) use server::{KeysArgs, KeysCommand, NewKeyArgs, ScopeKind, ServeArgs};
 
 /// Where `trawl demo` keeps what it found unless it is told otherwise.
@@ -261,18 +263,8 @@ pub(crate) struct RequestArgs {
     /// Speak HTTP/1.1 only
     #[arg(long)]
     pub(crate) no_http2: bool,
-    /// Trust the certificates in this PEM file as well
-    #[arg(long, value_name = "FILE")]
-    pub(crate) ca_cert: Vec<PathBuf>,
-    /// Allow addresses that are not public, such as 192.168.0.0/16
-    #[arg(long, value_name = "CIDR")]
-    pub(crate) allow_network: Vec<String>,
-    /// Allow a port besides 80, 443, 8080 and 8443
-    #[arg(long, value_name = "PORT")]
-    pub(crate) allow_port: Vec<u16>,
-    /// Take this address for a host name (`name=address`, `*.test=127.0.0.1`)
-    #[arg(long, value_name = "NAME=ADDRESS")]
-    pub(crate) resolve: Vec<String>,
+    #[command(flatten)]
+    pub(crate) network: NetworkArgs,
 }
 
 #[derive(Debug, Args)]

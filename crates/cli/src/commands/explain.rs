@@ -53,7 +53,7 @@ fn seen_lines(row: &CrawlRow, found: &Explanation, standing: &PageStanding) -> V
                 .unwrap_or_default();
             lines.push(format!(
                 "  crawled      {} in crawl {}: {}{status}",
-                display::time(record.crawled_at),
+                record.crawled_at.iso(),
                 row.id,
                 record.outcome.as_str(),
             ));

@@ -8,7 +8,7 @@ use trawl_types::UnixMillis;
 
 use crate::{
     args::{KeysArgs, KeysCommand, NewKeyArgs, ScopeKind},
-    display::{printable, time},
+    display::printable,
     exit::BadInput,
 };
 
@@ -57,11 +57,11 @@ fn list(database: &Path) -> anyhow::Result<ExitCode> {
     )?;
     for key in SqliteKeys::open(database)?.all()? {
         let ends = match (key.revoked_at, key.expires_at) {
-            (Some(at), _) => format!("revoked {}", time(at)),
-            (None, Some(at)) => time(at),
+            (Some(at), _) => format!("revoked {}", at.iso()),
+            (None, Some(at)) => at.iso(),
             (None, None) => "never".into(),
         };
-        let made = time(key.created_at);
+        let made = key.created_at.iso();
         let name = printable(&key.name);
         writeln!(
             out,

@@ -11,7 +11,7 @@ use trawl_api::{
 use trawl_store::{OpenOptions, SqliteKeys, SqliteStore};
 use trawl_types::{UnixMillis, spec::FetchSpec, spec::UserAgent};
 
-use crate::{args::ServeArgs, spec::pem_of};
+use crate::{args::ServeArgs, spec::allow};
 
 pub(crate) async fn run(args: &ServeArgs) -> anyhow::Result<ExitCode> {
     let settings = settings(args)?;
@@ -52,23 +52,19 @@ pub(crate) async fn run(args: &ServeArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn settings(args: &ServeArgs) -> anyhow::Result<ServerSettings> {
-    let network = &args.network;
-    let roots = network.ca_cert.iter().map(|path| pem_of("--ca-cert", path));
+    let mut fetch = FetchSpec {
+        user_agent: UserAgent {
+            contact_url: args.contact_url.clone(),
+            contact_email: args.contact_email.clone(),
+            ..UserAgent::default()
+        },
+        ..FetchSpec::default()
+    };
+    allow(&mut fetch, &args.network)?;
     Ok(ServerSettings {
         listen: args.listen,
         no_auth: args.insecure_no_auth,
-        fetch: FetchSpec {
-            user_agent: UserAgent {
-                contact_url: args.contact_url.clone(),
-                contact_email: args.contact_email.clone(),
-                ..UserAgent::default()
-            },
-            extra_roots: roots.collect::<Result<_, _>>()?,
-            allow_networks: network.allow_network.clone(),
-            allow_ports: network.allow_port.clone(),
-            resolve: network.resolve.clone(),
-            ..FetchSpec::default()
-        },
+        fetch,
         delay: args.delay,
         stop_when_reader_leaves: !args.keep_unread,
         limits: Limits {

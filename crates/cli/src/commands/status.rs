@@ -1,6 +1,7 @@
 //! `trawl status`: the crawls of a database and how they stand.
 
 use std::{io::Write, process::ExitCode};
+use trawl_types::UnixMillis;
 
 use serde_json::json;
 use trawl_store::contract::read::{CrawlCounts, CrawlRow};
@@ -28,7 +29,7 @@ pub(crate) async fn run(args: &StatusArgs) -> anyhow::Result<ExitCode> {
                 "{:>4}  {:<9}  {}  {:>8} pages  {:>8} pending  {}",
                 row.id.0,
                 row.state.as_str(),
-                display::time(row.started_at),
+                row.started_at.iso(),
                 display::number(counts.pages),
                 display::number(counts.pending),
                 display::printable(&row.name),
@@ -47,8 +48,8 @@ fn as_json(row: &CrawlRow, counts: &CrawlCounts) -> serde_json::Value {
         "name": row.name,
         "state": row.state.as_str(),
         "why": row.why,
-        "started_at": display::time(row.started_at),
-        "finished_at": row.finished_at.map(display::time),
+        "started_at": row.started_at.iso(),
+        "finished_at": row.finished_at.map(UnixMillis::iso),
         "seeds": row.spec.seeds,
         "results": row.last_seq.0,
         "counts": counts,

@@ -5,7 +5,7 @@ use trawl_store::contract::read::StoredLink;
 use trawl_types::PageRecord;
 
 use super::besides::Besides;
-use crate::{display, exit::BadInput};
+use crate::exit::BadInput;
 
 /// Every field, in the order in which they are written.
 const ALL: &[&str] = &[
@@ -136,7 +136,7 @@ pub(crate) fn value(name: &str, record: &PageRecord, besides: &Besides) -> Value
         "links_total" => json!(record.links_total),
         "attempts" => json!(record.attempts),
         "fetch_time_ms" => json!(record.fetch_time_ms),
-        "crawled_at" => json!(display::time(record.crawled_at)),
+        "crawled_at" => json!(record.crawled_at.iso()),
         "has_body" => json!(record.has_body),
         "seq" => json!(record.seq),
         "markdown" => json!(content.and_then(|content| content.markdown.as_ref())),

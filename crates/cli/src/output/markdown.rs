@@ -16,8 +16,6 @@ use trawl_store::Store;
 use trawl_types::{CrawlId, PageRecord, record::PageContent};
 use url::Url;
 
-use crate::display;
-
 /// Characters of an address that a file name repeats.
 const SLUG: usize = 80;
 /// Names that mean devices on Windows, also with an ending.
@@ -200,10 +198,7 @@ fn with_front_matter(record: &PageRecord, page: &PageContent) -> String {
         ("language", page.language.clone().map(Value::from)),
         ("license", about("license")),
         ("words", Some(Value::from(page.word_count))),
-        (
-            "crawled_at",
-            Some(Value::from(display::time(record.crawled_at))),
-        ),
+        ("crawled_at", Some(Value::from(record.crawled_at.iso()))),
         ("truncated", page.truncated.then_some(Value::Bool(true))),
     ];
     let mut text = String::from("---\n");

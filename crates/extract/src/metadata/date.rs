@@ -6,6 +6,7 @@
 use std::fmt;
 
 use serde::{Serialize, Serializer};
+use trawl_types::time::civil_day;
 
 use super::date_words;
 
@@ -281,20 +282,7 @@ fn days_since_1970(year: u16, month: u8, day: u8) -> i64 {
 }
 
 fn from_unix(seconds: i64) -> Option<Date> {
-    let days = seconds.div_euclid(86_400) + 719_468;
-    let era = days.div_euclid(146_097);
-    let day_of_era = days.rem_euclid(146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 {
-        shifted + 3
-    } else {
-        shifted - 9
-    };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    let (year, month, day) = civil_day(seconds.div_euclid(86_400));
     let of_day = seconds.rem_euclid(86_400) as u32;
     let time = Time::new(of_day / 3600, of_day / 60 % 60, of_day % 60, 0);
     Some(Date::day(year.try_into().ok()?, month as u32, day as u32)?.at(time))

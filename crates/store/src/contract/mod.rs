@@ -21,7 +21,7 @@ use write::{CommitBatch, CommitReport, NewLink, WriteRules};
 /// A failure of ours: the store cannot go on. A page that failed is not one of these.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    #[error("{path} is in use by {holder}: stop that process first or name another --database")]
+    #[error("{path} is in use by {holder}: stop that process first or use another database")]
     Locked { path: String, holder: String },
     #[error(
         "{path} was written by a newer trawl (format {found}, this one knows {known}): update trawl"

@@ -3,7 +3,7 @@
 use rusqlite::{OptionalExtension, params};
 use trawl_types::{CrawlId, CrawlSpec, PageId, Sequence};
 
-use super::{commit::Commit, fault::Fault, originals::Originals, results};
+use super::{commit::Commit, fault::Fault, originals::Originals, reader, results};
 use crate::{
     contract::{
         read::StoredPrint,
@@ -148,21 +148,9 @@ pub(crate) fn content_ref(
     crawl: CrawlId,
     seq: Sequence,
 ) -> Result<Option<BodyRef>, Fault> {
-    let found = conn
-        .prepare_cached(
-            "SELECT segment, offset, length, crc FROM contents
-             WHERE crawl = ?1 AND seq = ?2 AND segment IS NOT NULL",
-        )?
-        .query_row([crawl.0, seq.0], |row| {
-            Ok(BodyRef {
-                segment: row.get(0)?,
-                offset: row.get::<_, i64>(1)? as u64,
-                length: row.get::<_, i64>(2)? as u64,
-                crc: row.get(3)?,
-            })
-        })
-        .optional()?;
-    Ok(found)
+    let sql = "SELECT segment, offset, length, crc FROM contents
+               WHERE crawl = ?1 AND seq = ?2 AND segment IS NOT NULL";
+    reader::segment_ref(conn, sql, crawl, seq)
 }
 
 pub(crate) fn earlier_print(

@@ -203,11 +203,20 @@ pub(crate) fn body_ref(
     crawl: CrawlId,
     seq: Sequence,
 ) -> Result<Option<BodyRef>, Fault> {
+    let sql = "SELECT body_segment, body_offset, body_length, body_crc FROM results
+               WHERE crawl = ?1 AND seq = ?2 AND body_segment IS NOT NULL";
+    segment_ref(conn, sql, crawl, seq)
+}
+
+/// Where a record of a result lies in the segment files: number, offset, length, checksum.
+pub(crate) fn segment_ref(
+    conn: &Connection,
+    sql: &str,
+    crawl: CrawlId,
+    seq: Sequence,
+) -> Result<Option<BodyRef>, Fault> {
     let found = conn
-        .prepare_cached(
-            "SELECT body_segment, body_offset, body_length, body_crc FROM results
-             WHERE crawl = ?1 AND seq = ?2 AND body_segment IS NOT NULL",
-        )?
+        .prepare_cached(sql)?
         .query_row([crawl.0, seq.0], |row| {
             Ok(BodyRef {
                 segment: row.get(0)?,

@@ -2,12 +2,10 @@
 //! for formulas; such texts get a quotation mark in front.
 
 use std::io::{self, Write};
+use trawl_types::UnixMillis;
 
 use super::schema::{About, Column, Edge, GraphWriter, Node, Schema, Value};
-use crate::{
-    runs::Life,
-    text::{is_unseen, iso},
-};
+use crate::{runs::Life, text::is_unseen};
 
 pub(super) struct Nodes<'w> {
     out: csv::Writer<&'w mut dyn Write>,
@@ -104,7 +102,7 @@ fn header(
 /// The columns that nodes and edges share, and the end of the line.
 fn rest(out: &mut csv::Writer<&mut dyn Write>, life: Life, values: &[Value<'_>]) -> io::Result<()> {
     for time in [life.start, life.end] {
-        out.write_field(time.map(iso).unwrap_or_default())?;
+        out.write_field(time.map(UnixMillis::iso).unwrap_or_default())?;
     }
     for value in values {
         match value {

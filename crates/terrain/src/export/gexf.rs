@@ -4,10 +4,7 @@
 use std::io::{self, Write};
 
 use super::schema::{About, Column, Edge, GraphWriter, Kind, Node, Schema, Value};
-use crate::{
-    runs::Life,
-    text::{iso, xml},
-};
+use crate::{runs::Life, text::xml};
 
 pub(super) struct Gexf<'w> {
     out: &'w mut dyn Write,
@@ -41,7 +38,7 @@ impl<'w> Gexf<'w> {
     fn life(&mut self, life: Life) -> io::Result<()> {
         for (name, time) in [("start", life.start), ("end", life.end)] {
             if let Some(time) = time {
-                write!(self.out, " {name}=\"{}\"", iso(time))?;
+                write!(self.out, " {name}=\"{}\"", time.iso())?;
             }
         }
         Ok(())

@@ -3,10 +3,7 @@
 use std::io::{self, Write};
 
 use super::schema::{About, Column, Edge, GraphWriter, Kind, Node, Schema, Value};
-use crate::{
-    runs::Life,
-    text::{iso, xml},
-};
+use crate::{runs::Life, text::xml};
 
 pub(super) struct GraphMl<'w> {
     out: &'w mut dyn Write,
@@ -44,7 +41,7 @@ impl<'w> GraphMl<'w> {
                 write!(
                     self.out,
                     "<data key=\"{initial}{mark}\">{}</data>",
-                    iso(time)
+                    time.iso()
                 )?;
             }
         }

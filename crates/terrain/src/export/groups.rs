@@ -15,7 +15,6 @@ use crate::{
     atlas::Atlas,
     runs::{RunTimes, Seen},
     source::{TerrainSource, ViewError, read_each},
-    text::iso,
 };
 
 const SCHEMA: Schema = Schema {
@@ -91,7 +90,7 @@ pub(super) fn write<S: TerrainSource>(
 pub(super) fn about(run: &Run, nodes: &str) -> About {
     About {
         title: format!("Terrain of run {}, by {nodes}", run.id),
-        date: iso(run.finished_at.unwrap_or(run.started_at)),
+        date: run.finished_at.unwrap_or(run.started_at).iso(),
     }
 }
 

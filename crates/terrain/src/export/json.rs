@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use serde_json::json;
 
 use super::schema::{About, Column, Edge, GraphWriter, Node, Schema, Value};
-use crate::{runs::Life, text::iso};
+use crate::runs::Life;
 
 pub(super) struct Json<'w> {
     out: &'w mut dyn Write,
@@ -40,7 +40,7 @@ impl<'w> Json<'w> {
     fn rest(&mut self, columns: &[Column], life: Life, values: &[Value<'_>]) -> io::Result<()> {
         for (name, time) in [("first_seen", life.start), ("last_seen", life.end)] {
             match time {
-                Some(time) => write!(self.out, ",\"{name}\":\"{}\"", iso(time))?,
+                Some(time) => write!(self.out, ",\"{name}\":\"{}\"", time.iso())?,
                 None => write!(self.out, ",\"{name}\":null")?,
             }
         }

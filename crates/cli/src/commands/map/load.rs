@@ -7,7 +7,12 @@ use trawl_engine::CrawlPlan;
 use trawl_terrain::config::{MapConfig, parse};
 use trawl_types::{CrawlSpec, KeySecret};
 
-use crate::{args::NetworkArgs, display, exit::BadInput, spec::pem_of};
+use crate::{
+    args::NetworkArgs,
+    display,
+    exit::BadInput,
+    spec::{allow, pem_of},
+};
 
 /// Everything that a map is told before it begins.
 #[derive(Debug)]
@@ -43,15 +48,8 @@ pub(super) fn load(file: &Path, network: &NetworkArgs) -> anyhow::Result<Map> {
     for path in &config.network.extra_root_files {
         roots.push(pem_of("extra-root-files", Path::new(path))?);
     }
-    for path in &network.ca_cert {
-        roots.push(pem_of("--ca-cert", path)?);
-    }
     let mut spec = config.to_spec(roots);
-    spec.fetch
-        .allow_networks
-        .extend(network.allow_network.clone());
-    spec.fetch.allow_ports.extend(network.allow_port.clone());
-    spec.fetch.resolve.extend(network.resolve.clone());
+    allow(&mut spec.fetch, network)?;
     // All that can be wrong with the input is found before a database is made.
     CrawlPlan::compile(spec.clone(), KeySecret([0; 16]), display::this_year())?;
     Ok(Map {

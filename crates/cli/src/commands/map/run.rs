@@ -137,6 +137,9 @@ fn finish(
 ) -> anyhow::Result<ExitCode> {
     let interrupted = end.state == CrawlState::Paused;
     match end.state {
+        CrawlState::Completed if pages == 0 => {
+            say.info(&format!("Run #{} completed without a page", end.crawl));
+        }
         CrawlState::Completed => say.info(&format!("Run #{} completed successfully", end.crawl)),
         CrawlState::Paused => say.info(&format!("Run #{} interrupted", end.crawl)),
         _ => say.info(&format!("Run #{} ended: {}", end.crawl, end.why)),

@@ -13,7 +13,7 @@ use trawl_terrain::{
     export::{Filter, Format, Level, write_graph},
     html::write_html,
 };
-use trawl_types::{CrawlId, terrain::DomainClass};
+use trawl_types::{CrawlId, UnixMillis, terrain::DomainClass};
 
 use super::{
     files::{STDOUT, must_be_spare, put},
@@ -66,6 +66,7 @@ fn tell(args: &MapArgs, what: &str, path: &Path) {
 
 /// From counters that are kept as the run goes on: however large it is, this is there at once.
 async fn stats(map: &Map, run: Option<i64>) -> anyhow::Result<ExitCode> {
+    must_exist(map.database())?;
     let store = open_to_read(map.database())?;
     let row = if run.is_some() {
         pick_crawl(store.as_ref(), run).await?
@@ -78,13 +79,13 @@ async fn stats(map: &Map, run: Option<i64>) -> anyhow::Result<ExitCode> {
     };
     let counts = store.counts(row.id).await?;
     let mut out = io::stdout().lock();
-    let finished = row.finished_at.map(display::time);
+    let finished = row.finished_at.map(UnixMillis::iso);
     writeln!(
         out,
         "Run #{} {}: started {}, {}",
         row.id,
         row.state.as_str(),
-        display::time(row.started_at),
+        row.started_at.iso(),
         finished.map_or("not finished".into(), |at| format!("finished {at}"))
     )?;
     out.write_all(display::counts_text(&counts).as_bytes())?;
@@ -220,14 +221,19 @@ fn class(arg: ClassArg) -> DomainClass {
 }
 
 fn open(database: &Path) -> anyhow::Result<Database> {
-    if !database.exists() {
-        return Err(BadInput(format!(
-            "there is no database {} yet: run trawl map without this flag first",
-            database.display()
-        ))
-        .into());
-    }
+    must_exist(database)?;
     Ok(Database(TerrainRows::open(database)?))
+}
+
+fn must_exist(database: &Path) -> anyhow::Result<()> {
+    if database.exists() {
+        return Ok(());
+    }
+    Err(BadInput(format!(
+        "there is no database {} yet: run trawl map without this flag first",
+        database.display()
+    ))
+    .into())
 }
 
 /// The run that was named, or the last one.

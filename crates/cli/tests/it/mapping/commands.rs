@@ -186,6 +186,7 @@ fn a_seed_that_redirects_into_the_blacklist_is_recorded_and_nothing_more() {
         .blacklist("site1.test");
     let done = map.map().run().expect_code(3);
     assert!(done.stderr.contains("not one page"), "{}", done.stderr);
+    assert!(!done.stderr.contains("successfully"), "{}", done.stderr);
     let data = MapData::open(&map.database());
     assert_eq!(data.references("blacklisted_urls")[&web.url(1, "/bad")], 1);
     assert!(web.log().of_host(1).is_empty());
