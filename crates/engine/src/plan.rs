@@ -248,6 +248,7 @@ impl CrawlPlan {
         WriteRules {
             order: self.spec.strategy.order,
             max_depth: self.spec.scope.max_depth,
+            max_pages: self.spec.scope.max_pages,
             admission: Box::new(TrapAdmission {
                 normaliser: Arc::clone(&self.normaliser),
                 guard: Mutex::new(TrapGuard::new(&self.spec.scope.traps, self.secret)),

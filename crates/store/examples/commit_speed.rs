@@ -124,6 +124,7 @@ impl Run {
         let rules = WriteRules {
             order: Order::BreadthFirst,
             max_depth: None,
+            max_pages: None,
             admission: Box::new(Everything),
             terrain: None,
         };

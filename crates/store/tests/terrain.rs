@@ -81,6 +81,7 @@ fn rules(max_depth: u32) -> WriteRules {
     WriteRules {
         order: Order::BreadthFirst,
         max_depth: Some(max_depth),
+        max_pages: None,
         admission: Box::new(Asked::default()),
         terrain: Some(Box::new(Lists(vec!["q0.test".into(), "q1.test".into()]))),
     }

@@ -115,6 +115,7 @@ pub async fn only_new_urls_are_asked_of_the_admission(store: &dyn Store) {
     let limited = WriteRules {
         order: Order::BreadthFirst,
         max_depth: None,
+        max_pages: None,
         admission,
         terrain: None,
     };

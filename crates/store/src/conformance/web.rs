@@ -44,6 +44,7 @@ pub fn rules(order: Order, max_depth: Option<u32>) -> WriteRules {
     WriteRules {
         order,
         max_depth,
+        max_pages: None,
         admission: Box::new(Asked::default()),
         terrain: None,
     }

@@ -3,9 +3,11 @@
 //!
 //! * [`write`](mod@write): settled visits in, admitted URLs out; one commit is one transaction
 //! * [`jobs`]: jobs and keys of a server
+//! * [`loans`]: hosts that several processes share
 //! * [`read`](mod@read): questions about crawls, pages, hosts and the result log
 
 pub mod jobs;
+pub mod loans;
 pub mod read;
 pub mod target;
 pub mod write;
@@ -14,6 +16,7 @@ use async_trait::async_trait;
 use trawl_types::{CrawlId, CrawlSpec, CrawlState, HostId, PageId, Sequence, UnixMillis, UrlKey};
 
 use jobs::NewJob;
+use loans::HostLoans;
 use read::{CrawlCounts, CrawlRow, PendingUrl, StoredHost, StoredLink, StoredPrint};
 use trawl_types::record::{PageRecord, PageStanding};
 use write::{CommitBatch, CommitReport, NewLink, WriteRules};
@@ -49,6 +52,9 @@ pub enum StoreError {
     Database(String),
     #[error("body segments: {0}")]
     Segment(String),
+    /// It may come back; nothing that was promised is lost.
+    #[error("the database cannot be reached: {0}")]
+    Unavailable(String),
     #[error("the store has stopped")]
     Stopped,
 }
@@ -58,6 +64,11 @@ pub enum StoreError {
 pub trait Store: Send + Sync + std::fmt::Debug {
     /// The secret under which all URL keys of this store are hashed.
     fn key_secret(&self) -> trawl_types::KeySecret;
+
+    /// How hosts are shared with other processes; nothing where there are none.
+    fn loans(&self) -> Option<&dyn HostLoans> {
+        None
+    }
 
     /// Records a new crawl with its seeds (depth 0) in one transaction. Seeds that scope refuses
     /// arrive as refused links and are recorded with their reason. A job is recorded with it.

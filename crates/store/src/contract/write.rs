@@ -38,6 +38,9 @@ pub struct TerrainHost {
 pub struct WriteRules {
     pub order: Order,
     pub max_depth: Option<u32>,
+    /// A store that several processes write to keeps no page beyond these; elsewhere the frontier
+    /// sees to it.
+    pub max_pages: Option<u64>,
     pub admission: Box<dyn Admission>,
     /// The crawl is a terrain map.
     pub terrain: Option<Box<dyn Terrain>>,
