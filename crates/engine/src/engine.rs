@@ -11,10 +11,11 @@ use trawl_store::{Store, StoreError, contract::jobs::NewJob};
 use trawl_types::{CrawlId, CrawlSpec, CrawlState, spec::SpecError};
 
 use crate::{
+    attend::Attendant,
     clock::Clock,
     dispatch::{Command, Dispatcher, Start, Stop},
     plan::CrawlPlan,
-    progress::{CrawlEnd, Progress},
+    progress::{CrawlEnd, Progress, progress_of},
 };
 
 #[derive(Debug, thiserror::Error)]
@@ -67,7 +68,8 @@ impl Engine {
     pub async fn start(store: Arc<dyn Store>, options: EngineOptions) -> Result<Self, EngineError> {
         let clock = Clock::start();
         // A store with history may have asked its hosts a moment ago, in a process that was killed.
-        let hold_off = !store.crawls().await?.is_empty();
+        // Where hosts are on loan, the lender sees to that.
+        let hold_off = store.loans().is_none() && !store.crawls().await?.is_empty();
         let (commands, inbox) = unbounded_channel();
         Dispatcher::spawn(
             Arc::clone(&store),
@@ -111,6 +113,9 @@ impl Engine {
             .store
             .create_crawl(&plan.spec, name, seeds, rules, job, now)
             .await?;
+        if self.store.is_shared() {
+            return self.attend(crawl, plan).await;
+        }
         self.run(crawl, plan, 0).await
     }
 
@@ -126,20 +131,92 @@ impl Engine {
         crawl: CrawlId,
         change: impl FnOnce(&mut CrawlSpec),
     ) -> Result<CrawlHandle, EngineError> {
+        if self.store.is_shared() {
+            return self.attend_again(crawl, change).await;
+        }
+        let (plan, pages) = self.reopen(crawl, change).await?;
+        self.store
+            .set_state(crawl, CrawlState::Running, "", self.clock.wall())
+            .await?;
+        self.run(crawl, plan, pages).await
+    }
+
+    /// Takes part in a crawl that runs, in a store whose hosts are on loan.
+    pub async fn join(
+        &self,
+        crawl: CrawlId,
+        change: impl FnOnce(&mut CrawlSpec),
+    ) -> Result<CrawlHandle, EngineError> {
+        let (plan, pages) = self.reopen(crawl, change).await?;
+        self.run(crawl, plan, pages).await
+    }
+
+    /// Lets a crawl go on that whoever takes part in it works on.
+    async fn attend_again(
+        &self,
+        crawl: CrawlId,
+        change: impl FnOnce(&mut CrawlSpec),
+    ) -> Result<CrawlHandle, EngineError> {
         let mut row = self.store.crawl(crawl).await?;
         change(&mut row.spec);
-        if matches!(row.state, CrawlState::Completed | CrawlState::Cancelled) {
-            return Err(EngineError::NothingLeft(crawl, row.state.as_str()));
+        something_is_left(crawl, row.state)?;
+        let plan = Arc::new(self.plan(row.spec)?);
+        if row.state != CrawlState::Running {
+            let now = self.clock.wall();
+            self.store
+                .set_state(crawl, CrawlState::Running, "", now)
+                .await?;
         }
+        self.attend(crawl, plan).await
+    }
+
+    /// A crawl that others work on.
+    async fn attend(
+        &self,
+        crawl: CrawlId,
+        plan: Arc<CrawlPlan>,
+    ) -> Result<CrawlHandle, EngineError> {
+        let (sender, progress) = watch::channel(self.first_look(crawl).await?);
+        let (end, ended) = oneshot::channel();
+        let (commands, inbox) = unbounded_channel();
+        let attendant = Attendant {
+            store: Arc::clone(&self.store),
+            clock: self.clock,
+            crawl,
+            progress: sender,
+            commands: inbox,
+            ended: end,
+        };
+        tokio::spawn(attendant.run());
+        Ok(CrawlHandle {
+            crawl,
+            plan,
+            progress,
+            ended,
+            commands,
+        })
+    }
+
+    async fn reopen(
+        &self,
+        crawl: CrawlId,
+        change: impl FnOnce(&mut CrawlSpec),
+    ) -> Result<(Arc<CrawlPlan>, u64), EngineError> {
+        let mut row = self.store.crawl(crawl).await?;
+        change(&mut row.spec);
+        something_is_left(crawl, row.state)?;
         let mut plan = self.plan(row.spec)?;
         plan.remember(self.store.as_ref(), crawl).await?;
         let plan = Arc::new(plan);
         self.store.reopen_crawl(crawl, plan.write_rules()).await?;
         let pages = self.store.counts(crawl).await?.pages;
-        self.store
-            .set_state(crawl, CrawlState::Running, "", self.clock.wall())
-            .await?;
-        self.run(crawl, plan, pages).await
+        Ok((plan, pages))
+    }
+
+    async fn first_look(&self, crawl: CrawlId) -> Result<Progress, EngineError> {
+        let counts = self.store.counts(crawl).await?;
+        let last_seq = self.store.crawl(crawl).await?.last_seq;
+        Ok(progress_of(&counts, Some(last_seq)))
     }
 
     async fn run(
@@ -148,17 +225,7 @@ impl Engine {
         plan: Arc<CrawlPlan>,
         pages: u64,
     ) -> Result<CrawlHandle, EngineError> {
-        let counts = self.store.counts(crawl).await?;
-        let first = Progress {
-            pages: counts.pages,
-            discovered: counts.discovered,
-            pending: counts.pending,
-            edges: counts.edges,
-            hosts: counts.hosts,
-            last_seq: self.store.crawl(crawl).await?.last_seq.0,
-            ..Progress::default()
-        };
-        let (progress, watching) = watch::channel(first);
+        let (progress, watching) = watch::channel(self.first_look(crawl).await?);
         let (end, ended) = oneshot::channel();
         let start = Start {
             crawl,
@@ -182,7 +249,17 @@ impl Engine {
     }
 }
 
-/// What can be done about a crawl that runs in this process; shared freely.
+fn something_is_left(crawl: CrawlId, state: CrawlState) -> Result<(), EngineError> {
+    match state {
+        CrawlState::Completed | CrawlState::Cancelled => {
+            Err(EngineError::NothingLeft(crawl, state.as_str()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What can be done about a crawl that runs in this process, or that this process looks on; shared
+/// freely.
 #[derive(Debug, Clone)]
 pub struct CrawlControl {
     pub crawl: CrawlId,

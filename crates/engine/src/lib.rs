@@ -14,8 +14,11 @@
 //! * `dispatch`: the loop that owns frontier, budgets and the ends of crawls
 //! * `progress`: a crawl in numbers while it runs
 //! * `engine`: starting, resuming, pausing, cancelling
+//! * `attend`: a crawl that other processes work on
+//! * `worker`: taking part in whatever crawls run in a shared store
 //! * `explain`: why a URL was or was not crawled, or what would happen to it
 
+mod attend;
 mod clock;
 mod clusters;
 mod commit;
@@ -26,8 +29,10 @@ mod plan;
 mod progress;
 mod task;
 mod visit;
+mod worker;
 
 pub use engine::{CrawlControl, CrawlHandle, Engine, EngineError, EngineOptions};
 pub use explain::{Explanation, RobotsSays, explain};
 pub use plan::CrawlPlan;
 pub use progress::{CrawlEnd, Progress};
+pub use worker::{Joined, work};

@@ -1,5 +1,6 @@
 //! A crawl in numbers while it runs, and how it ended.
 
+use trawl_store::contract::read::CrawlCounts;
 use trawl_types::{CrawlId, CrawlState, Sequence};
 
 /// A snapshot, cheap enough to take on every commit.
@@ -27,4 +28,18 @@ pub struct CrawlEnd {
     /// In words: nothing left, budget used, interrupted.
     pub why: String,
     pub last_seq: Sequence,
+}
+
+pub(crate) fn progress_of(counts: &CrawlCounts, last_seq: Option<Sequence>) -> Progress {
+    let errors = counts.outcomes.iter().filter(|(kind, _)| kind.is_error());
+    Progress {
+        pages: counts.pages,
+        errors: errors.map(|(_, count)| count).sum(),
+        discovered: counts.discovered,
+        pending: counts.pending,
+        edges: counts.edges,
+        hosts: counts.hosts,
+        in_flight: 0,
+        last_seq: last_seq.map_or(0, |seq| seq.0),
+    }
 }

@@ -102,24 +102,69 @@ impl Fetcher {
 
     /// Sends a request and gives its answer once the headers are in.
     pub async fn start(&self, request: Request) -> Result<Answer, Ended> {
-        self.parts
-            .start(&request)
-            .await
-            .map_err(Ended::before_answer)
+        match self.parts.start(&request, &|| true).await {
+            Ok(answer) => Ok(answer),
+            Err(Halt::Ended(end)) => Err(Ended::before_answer(end)),
+            Err(Halt::Withdrawn) => Err(Ended::before_answer(withdrawn())),
+        }
+    }
+
+    /// As [`Fetcher::start`], for a request that may have to be withdrawn while it waits for its
+    /// turn or for a connection: it is sent only if `may_still` says yes right before. Nothing if
+    /// it was not sent.
+    pub async fn start_while(
+        &self,
+        request: Request,
+        may_still: &(dyn Fn() -> bool + Send + Sync),
+    ) -> Option<Result<Answer, Ended>> {
+        match self.parts.start(&request, may_still).await {
+            Ok(answer) => Some(Ok(answer)),
+            Err(Halt::Ended(end)) => Some(Err(Ended::before_answer(end))),
+            Err(Halt::Withdrawn) => None,
+        }
     }
 }
 
+/// Why there is no answer.
+enum Halt {
+    Ended(End),
+    /// It was not sent, because it may not be any more.
+    Withdrawn,
+}
+
+impl From<End> for Halt {
+    fn from(end: End) -> Self {
+        Self::Ended(end)
+    }
+}
+
+fn withdrawn() -> End {
+    End::new(OutcomeKind::ConnectFailed, "withdrawn")
+}
+
 impl Parts {
-    async fn start(&self, request: &Request) -> Result<Answer, End> {
+    async fn start(
+        &self,
+        request: &Request,
+        may_still: &(dyn Fn() -> bool + Send + Sync),
+    ) -> Result<Answer, Halt> {
         self.admit(&request.url)?;
         let message = self.outgoing.message(request, self.jar.as_ref())?;
         let sent = message.body().sent.clone();
         let mut clock = Clock::start(self.timeouts);
         let mut response = pin!(self.client.request(message));
-        let response = poll_fn(|cx| match response.as_mut().poll(cx) {
-            Poll::Ready(Ok(response)) => Poll::Ready(Ok(response)),
-            Poll::Ready(Err(error)) => Poll::Ready(Err(failure::before_answer(&error))),
-            Poll::Pending => clock.poll_headers_late(cx, &sent).map(Err),
+        let response = poll_fn(|cx| {
+            // Connecting takes time, in which a process may even have been stopped.
+            if sent.get().is_none() && !may_still() {
+                return Poll::Ready(Err(Halt::Withdrawn));
+            }
+            match response.as_mut().poll(cx) {
+                Poll::Ready(Ok(response)) => Poll::Ready(Ok(response)),
+                Poll::Ready(Err(error)) => Poll::Ready(Err(failure::before_answer(&error).into())),
+                Poll::Pending => clock
+                    .poll_headers_late(cx, &sent)
+                    .map(|end| Err(end.into())),
+            }
         })
         .await?;
 
@@ -129,11 +174,12 @@ impl Parts {
             return Err(End::new(
                 OutcomeKind::ProxyFailure,
                 "the proxy wants other credentials (407)",
-            ));
+            )
+            .into());
         }
         // The client's own limit is one of its buffer, which may hold more than it promises.
         if header_bytes(&parts.headers) > MAX_HEADER_BYTES as usize {
-            return Err(failure::headers_too_large());
+            return Err(failure::headers_too_large().into());
         }
         if let Some(jar) = &self.jar {
             jar.store(&request.url, &parts.headers);

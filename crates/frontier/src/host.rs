@@ -48,6 +48,8 @@ pub(crate) struct Host<T> {
     robots: [Robots; 2],
     pub(crate) errands: VecDeque<(CrawlId, T)>,
     pub(crate) lanes: Vec<(CrawlId, Lane<T>)>,
+    /// Asked for nothing until this is lifted.
+    pub(crate) held_back: bool,
     /// Which entry of the wake-up heap counts.
     pub(crate) version: u64,
 }
@@ -65,6 +67,7 @@ impl<T> Host<T> {
             robots: entry.robots_until.map(known),
             errands: VecDeque::new(),
             lanes: Vec::new(),
+            held_back: false,
             version: 0,
         }
     }
@@ -94,6 +97,14 @@ impl<T> Host<T> {
                 *state = Robots::Unknown;
             }
         }
+    }
+
+    /// True if nothing of the host is in hand but what waits in its lanes, which the store has too.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        self.in_flight == 0
+            && self.errands.is_empty()
+            && !self.robots.contains(&Robots::Asked)
+            && self.lanes.iter().all(|(_, lane)| lane.is_at_rest())
     }
 
     /// True if forgetting the host loses nothing: the store has all that matters.

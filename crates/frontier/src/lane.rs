@@ -220,6 +220,13 @@ impl<T> Lane<T> {
             || (self.more_in_store && self.closed.is_none())
     }
 
+    /// True if no visit has begun, no commit is awaited and the store is not being asked.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        self.held.len() == self.waiting.len() + self.delayed.len()
+            && self.continued.is_empty()
+            && !self.asked
+    }
+
     pub(crate) fn queued(&self) -> usize {
         self.waiting.len() + self.delayed.len() + self.continued.len()
     }

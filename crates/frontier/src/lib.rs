@@ -22,7 +22,7 @@ mod limits;
 mod moment;
 
 pub use backoff::backoff_ms;
-pub use frontier::{Frontier, Offered, RefillWanted};
+pub use frontier::{Frontier, Offered, RefillWanted, Rest};
 pub use host::{HostEntry, HostState};
 pub use lane::{Queued, Used};
 pub use lease::{Health, Lease, LeaseId, Report, Work};

@@ -10,6 +10,9 @@ use trawl_types::{CrawlId, CrawlState, Sequence};
 use super::{Dispatcher, GRACE, Running, Start, Stop};
 use crate::{engine::EngineError, progress::CrawlEnd};
 
+const USED_UP: &str = "the page budget is used up";
+const NOTHING_LEFT: &str = "nothing is left to visit";
+
 impl Dispatcher {
     pub(crate) fn start(&mut self, start: Start) {
         let limits = CrawlLimits::of(&start.plan.spec);
@@ -75,10 +78,27 @@ impl Dispatcher {
         }
         let used = self.frontier.budget_is_used(crawl);
         if used && out == 0 && running.is_quiet() {
-            return Some((CrawlState::Completed, "the page budget is used up"));
+            return self.completed(crawl, USED_UP);
         }
-        let over = self.frontier.is_idle(crawl) && running.is_quiet() && !running.scan.needed;
-        over.then_some((CrawlState::Completed, "nothing is left to visit"))
+        let scanned = self.loans.is_some() || !running.scan.needed;
+        let over = self.frontier.is_idle(crawl) && running.is_quiet() && scanned;
+        over.then(|| self.completed(crawl, NOTHING_LEFT)).flatten()
+    }
+
+    /// A crawl for which nothing is left here. Where hosts are shared, others may have work.
+    fn completed(
+        &mut self,
+        crawl: CrawlId,
+        why: &'static str,
+    ) -> Option<(CrawlState, &'static str)> {
+        if self.loans.is_none() {
+            return Some((CrawlState::Completed, why));
+        }
+        let complete = self.crawls.get(&crawl)?.complete;
+        if complete.is_none() {
+            self.ask_whether_complete(crawl, why);
+        }
+        complete.map(|why| (CrawlState::Completed, why))
     }
 
     /// Gives up visits that take too long to stop; their pages stay pending.
@@ -99,10 +119,13 @@ impl Dispatcher {
     }
 
     async fn finish(&mut self, crawl: CrawlId, state: CrawlState, why: &'static str) {
-        let stored = self
-            .store
-            .set_state(crawl, state, why, self.clock.wall())
-            .await;
+        // Where hosts are shared, the state in the store is what others are told, not by us.
+        let stored = if self.loans.is_some() {
+            Ok(())
+        } else {
+            let now = self.clock.wall();
+            self.store.set_state(crawl, state, why, now).await
+        };
         self.frontier.remove_crawl(crawl, self.clock.now());
         let Some(mut running) = self.crawls.remove(&crawl) else {
             return;

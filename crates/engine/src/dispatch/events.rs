@@ -6,11 +6,11 @@ use trawl_frontier::{LeaseId, Offered, Report, backoff_ms};
 use trawl_store::{
     StoreError,
     contract::{
-        read::{CrawlCounts, PendingUrl},
+        read::PendingUrl,
         write::{HostUpdate, Settlement, StoredRobots, Suspended, VisitEnd},
     },
 };
-use trawl_types::{CrawlId, CrawlUrl, HostId, Outcome, OutcomeKind, Sequence};
+use trawl_types::{CrawlId, CrawlUrl, HostId, Outcome, OutcomeKind};
 use url::Url;
 
 use super::{
@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     commit::{After, Committed, What},
-    progress::Progress,
+    progress::{Progress, progress_of},
     task::{PageTask, RobotsTask},
     visit::{Finished, RobotsEnd, RobotsResult, Said, Step},
 };
@@ -165,6 +165,10 @@ impl Dispatcher {
             RobotsResult::Answer { status, body } => self.store_robots(crawl, &task, status, body),
             RobotsResult::Hop(url) => self.hop_for_robots(crawl, &task, url),
             RobotsResult::Failed { outcome, .. } => self.robots_failed(crawl, &task, &outcome),
+            RobotsResult::Withdrawn => {
+                let now = self.clock.now();
+                self.frontier.robots_again(task.host, task.scheme, 0, now);
+            }
         }
     }
 
@@ -272,8 +276,13 @@ impl Dispatcher {
             in_flight,
             ..progress
         });
-        for host in &committed.report.hosts {
-            self.meet_host(committed.crawl, host);
+        if self.loans.is_some() {
+            let pages = committed.report.counts.pages;
+            self.frontier.pages_at_least(committed.crawl, pages);
+        } else {
+            for host in &committed.report.hosts {
+                self.meet_host(committed.crawl, host);
+            }
         }
         for url in committed.report.admitted {
             self.offer(committed.crawl, url);
@@ -349,20 +358,6 @@ fn is_unchanged(settlement: &Settlement) -> bool {
     match &settlement.end {
         VisitEnd::Final(visit) => visit.outcome.kind == OutcomeKind::NotModified,
         VisitEnd::Retry { .. } | VisitEnd::Refused(_) => false,
-    }
-}
-
-fn progress_of(counts: &CrawlCounts, last_seq: Option<Sequence>) -> Progress {
-    let errors = counts.outcomes.iter().filter(|(kind, _)| kind.is_error());
-    Progress {
-        pages: counts.pages,
-        errors: errors.map(|(_, count)| count).sum(),
-        discovered: counts.discovered,
-        pending: counts.pending,
-        edges: counts.edges,
-        hosts: counts.hosts,
-        in_flight: 0,
-        last_seq: last_seq.map_or(0, |seq| seq.0),
     }
 }
 

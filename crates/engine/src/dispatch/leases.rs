@@ -29,10 +29,17 @@ struct Slot {
 impl Dispatcher {
     /// Leases as long as there is something to lease and room for what comes of it.
     pub(crate) fn lease_what_may_go(&mut self) {
-        self.scan_for_hosts();
+        if self.loans.is_some() {
+            self.tend_loans();
+        } else {
+            self.scan_for_hosts();
+        }
         self.ask_for_refills();
         while self.uncommitted < MOST_UNCOMMITTED && self.uncommitted_bytes < MOST_UNCOMMITTED_BYTES
         {
+            if self.loans_are_stale() {
+                self.tend_loans();
+            }
             let Some(lease) = self.frontier.next(self.clock.now()) else {
                 break;
             };
@@ -100,6 +107,7 @@ impl Dispatcher {
             self.clock,
             slot.lease,
             task,
+            self.permit(slot.host),
             self.said.0.clone(),
         );
         self.set_off(slot, visit);
@@ -125,10 +133,10 @@ impl Dispatcher {
         match self.ask_robots(plan, slot.host, &url) {
             Says::Allowed => {
                 let plan = Arc::clone(plan);
-                let tell = self.said.0.clone();
+                let (permit, tell) = (self.permit(slot.host), self.said.0.clone());
                 self.set_off(
                     slot,
-                    visit_page(plan, self.clock, slot.lease, task, url, tell),
+                    visit_page(plan, self.clock, slot.lease, task, url, permit, tell),
                 );
             }
             Says::Refused(reason) => {

@@ -6,13 +6,14 @@ use trawl_frontier::{Offered, RefillWanted};
 use trawl_store::{
     StoreError,
     contract::{
+        loans::LoanedHost,
         read::{PendingUrl, StoredHost, StoredLink},
         write::{Digest, Settlement, VisitEnd},
     },
 };
 use trawl_types::{CrawlId, HostId};
 
-use super::{Dispatcher, digests::Digested};
+use super::{Dispatcher, digests::Digested, loans::borrow_by_name};
 use crate::{
     task::{PageTask, RobotsTask, Task},
     visit::known_links,
@@ -45,11 +46,18 @@ pub(crate) enum Found {
         page: Option<Digested>,
         weight: usize,
     },
-    /// A host that the next step of something leads to.
+    /// A host that the next step of something leads to; nothing if others have it.
     Host {
         crawl: CrawlId,
-        host: Result<StoredHost, StoreError>,
+        host: Result<Option<StoredHost>, StoreError>,
         next: Next,
+    },
+    /// Hosts on loan.
+    Loans(Result<Vec<LoanedHost>, StoreError>),
+    /// Why a crawl is complete, if it is.
+    Complete {
+        crawl: CrawlId,
+        complete: Result<Option<&'static str>, StoreError>,
     },
 }
 
@@ -122,7 +130,10 @@ impl Dispatcher {
         running.lookups += 1;
         let (store, tell) = (Arc::clone(&self.store), self.found.0.clone());
         tokio::spawn(async move {
-            let host = store.ensure_host(crawl, &name).await;
+            let host = match store.loans() {
+                Some(lender) => borrow_by_name(lender, crawl, &name).await,
+                None => store.ensure_host(crawl, &name).await.map(Some),
+            };
             let _ = tell.send(Found::Host { crawl, host, next });
         });
     }
@@ -159,13 +170,15 @@ impl Dispatcher {
 
     pub(crate) fn take_found(&mut self, found: Found) {
         let crawl = match &found {
-            Found::Urls { wanted, .. } => wanted.crawl,
+            Found::Urls { wanted, .. } => Some(wanted.crawl),
             Found::Hosts { crawl, .. }
             | Found::Links { crawl, .. }
             | Found::Digest { crawl, .. }
-            | Found::Host { crawl, .. } => *crawl,
+            | Found::Complete { crawl, .. }
+            | Found::Host { crawl, .. } => Some(*crawl),
+            Found::Loans(_) => None,
         };
-        if let Some(running) = self.crawls.get_mut(&crawl) {
+        if let Some(running) = crawl.and_then(|crawl| self.crawls.get_mut(&crawl)) {
             running.lookups -= 1;
         }
         let result = match found {
@@ -185,7 +198,14 @@ impl Dispatcher {
                 self.take_digest(crawl, page, weight);
                 Ok(())
             }
-            Found::Host { crawl, host, next } => host.map(|host| self.go_on(crawl, &host, next)),
+            Found::Host { crawl, host, next } => host.map(|host| match host {
+                Some(host) => self.go_on(crawl, &host, next),
+                None => self.put_off(crawl, next),
+            }),
+            Found::Loans(hosts) => hosts.map(|hosts| self.take_loans(&hosts)),
+            Found::Complete { crawl, complete } => {
+                complete.map(|complete| self.take_complete(crawl, complete))
+            }
         };
         if let Err(error) = result {
             self.fail_all(&error);
@@ -234,6 +254,7 @@ impl Dispatcher {
     }
 
     fn go_on(&mut self, crawl: CrawlId, host: &StoredHost, next: Next) {
+        self.note_loan(host.id);
         if !self.frontier.knows_lane(crawl, host.id) {
             self.add_host(crawl, host, true);
         }
@@ -247,6 +268,9 @@ impl Dispatcher {
                 .frontier
                 .add_errand(crawl, host.id, Task::Robots(task), now),
         };
-        debug_assert_eq!(offered, Offered::Taken, "the host has just been added");
+        debug_assert!(
+            offered == Offered::Taken || !self.crawls.contains_key(&crawl),
+            "the host has just been added"
+        );
     }
 }

@@ -6,6 +6,7 @@
 //! * `lookups`: questions to the store that run beside the loop
 //! * `leases`: what happens with a lease the frontier hands out
 //! * `events`: what happens when a visit or a commit reports
+//! * `loans`: hosts on loan, where several processes crawl from one store
 //! * `digests`: content made of bodies beside the loop
 //! * `sitemaps`: sitemaps that robots.txt names
 //! * `ends`: how crawls stop
@@ -15,6 +16,7 @@ mod ends;
 mod events;
 mod hosts;
 mod leases;
+mod loans;
 mod lookups;
 mod running;
 mod sitemaps;
@@ -49,6 +51,7 @@ use crate::{
     visit::Said,
 };
 use hosts::HostFacts;
+use loans::Loans;
 use lookups::Found;
 use running::Running;
 
@@ -101,6 +104,8 @@ pub(crate) struct Dispatcher {
     crawls: FxHashMap<CrawlId, Running>,
     hosts: FxHashMap<HostId, HostFacts>,
     visits: FxHashMap<LeaseId, UnderWay>,
+    /// Where hosts are shared with other processes.
+    loans: Option<Loans>,
     /// Hosts of an earlier process may just have been asked: wait one delay.
     hold_off: bool,
     most_hosts: usize,
@@ -136,9 +141,11 @@ impl Dispatcher {
             hungry: Arc::clone(&hungry),
         };
         tokio::spawn(writer.run());
+        let loans = store.loans().map(|_| Loans::default());
         let dispatcher = Self {
             clock,
             store,
+            loans,
             frontier: Frontier::default(),
             crawls: FxHashMap::default(),
             hosts: FxHashMap::default(),
@@ -211,15 +218,14 @@ impl Dispatcher {
             .frontier
             .next_wake_up()
             .map(|at| self.clock.instant_of(at));
+        let look = self.next_look().filter(|_| !self.crawls.is_empty());
+        let look = look.map(|at| self.clock.instant_of(at));
         let grace = self
             .crawls
             .values()
             .filter_map(|crawl| crawl.grace_until)
             .min();
-        match (due, grace) {
-            (Some(due), Some(grace)) => Some(due.min(grace)),
-            (due, grace) => due.or(grace),
-        }
+        [due, look, grace].into_iter().flatten().min()
     }
 
     fn obey(&mut self, command: Command) {

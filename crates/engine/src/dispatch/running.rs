@@ -6,6 +6,7 @@ use tokio::{
     sync::{oneshot, watch},
     time::Instant,
 };
+use trawl_frontier::Moment;
 use trawl_types::HostId;
 
 use super::{Start, Stop};
@@ -25,6 +26,9 @@ pub(crate) struct Running {
     pub(crate) scan: HostScan,
     pub(crate) stopping: Option<Stop>,
     pub(crate) grace_until: Option<Instant>,
+    /// Where hosts are shared: when to ask whether it is complete, and what the store said.
+    pub(crate) next_verdict: Moment,
+    pub(crate) complete: Option<&'static str>,
 }
 
 /// Finding hosts with pending URLs that the frontier does not know: after a start, and when there
@@ -80,6 +84,8 @@ impl Running {
             scan: HostScan::due(),
             stopping: None,
             grace_until: None,
+            next_verdict: Moment::START,
+            complete: None,
         }
     }
 

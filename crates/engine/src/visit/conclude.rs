@@ -24,9 +24,14 @@ impl Visitor<'_> {
         mut seen: Seen,
     ) -> (Report, Step) {
         let mut report = self.report(&task, &seen);
-        if seen.get_next {
+        if seen.withdrawn {
+            report = Report::untouched();
+        }
+        if seen.get_next || seen.withdrawn {
             report.counts_as_page = false;
-            task.phase = Phase::Get;
+            if seen.get_next {
+                task.phase = Phase::Get;
+            }
             if let Ok(same) = self.plan.normaliser().url(url.clone()) {
                 return (
                     report,

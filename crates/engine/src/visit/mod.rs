@@ -25,9 +25,11 @@ mod redirect;
 mod robots;
 mod rooted;
 
+use std::sync::Arc;
+
 use trawl_frontier::{LeaseId, Report};
-use trawl_store::contract::write::Settlement;
-use trawl_types::CrawlUrl;
+use trawl_store::{Store, contract::write::Settlement};
+use trawl_types::{CrawlUrl, HostId};
 
 use crate::task::PageTask;
 
@@ -37,6 +39,21 @@ pub(crate) use links::known_links;
 pub(crate) use memory::LinkMemory;
 pub(crate) use page::visit_page;
 pub(crate) use robots::{RobotsEnd, RobotsResult, visit_robots};
+
+/// Asked right before a request is sent: a host that is on loan may be somebody else's by then.
+#[derive(Debug, Clone)]
+pub(crate) struct Permit {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) host: HostId,
+    pub(crate) delay_ms: u64,
+}
+
+impl Permit {
+    pub(crate) fn holds(&self) -> bool {
+        let loans = self.store.loans();
+        loans.is_none_or(|loans| loans.may_ask(self.host, self.delay_ms))
+    }
+}
 
 /// What a visit tells the dispatcher.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use trawl_types::{Outcome, OutcomeKind, spec::HeadPolicy};
 use url::Url;
 
 use super::{
-    Finished, Said,
+    Finished, Permit, Said,
     answer::{Meaning, head_comes_first, looks_like_html, meaning},
     digest::{Raw, RawKind},
     read::{ReadBody, read_through},
@@ -33,12 +33,14 @@ pub(crate) async fn visit_page(
     lease: LeaseId,
     task: Box<PageTask>,
     url: Url,
+    permit: Permit,
     tell: UnboundedSender<Said>,
 ) {
     let visitor = Visitor {
         plan: &plan,
         clock,
         lease,
+        permit: &permit,
         tell: &tell,
         began: clock.now().as_millis(),
     };
@@ -79,6 +81,8 @@ pub(super) struct Seen {
     pub(super) redirect: Option<Target>,
     /// HEAD was answered: GET comes next.
     pub(super) get_next: bool,
+    /// Nothing was sent, because the host may not be asked any more.
+    pub(super) withdrawn: bool,
 }
 
 impl Seen {
@@ -90,6 +94,14 @@ impl Seen {
             raw: None,
             redirect: None,
             get_next: false,
+            withdrawn: false,
+        }
+    }
+
+    fn withdrawn() -> Self {
+        Self {
+            withdrawn: true,
+            ..Self::ended(Outcome::new(OutcomeKind::ConnectFailed, None, "withdrawn"))
         }
     }
 
@@ -105,6 +117,7 @@ pub(super) struct Visitor<'a> {
     pub(super) plan: &'a Arc<CrawlPlan>,
     pub(super) clock: Clock,
     lease: LeaseId,
+    permit: &'a Permit,
     tell: &'a UnboundedSender<Said>,
     pub(super) began: u64,
 }
@@ -121,9 +134,11 @@ impl Visitor<'_> {
             secret_headers: self.plan.may_see_secrets(url),
             max_body: None,
         };
-        let answer = match self.plan.fetcher.start(request).await {
-            Ok(answer) => answer,
-            Err(ended) => return Self::ended(ended),
+        let may_still = || self.permit.holds();
+        let answer = match self.plan.fetcher.start_while(request, &may_still).await {
+            Some(Ok(answer)) => answer,
+            Some(Err(ended)) => return Self::ended(ended),
+            None => return Seen::withdrawn(),
         };
         if self.plan.spec.politeness.per_host > 1 {
             let _ = self.tell.send(Said::Answered(self.lease));

@@ -8,7 +8,7 @@ use trawl_frontier::{Health, LeaseId, Report};
 use trawl_types::{Outcome, OutcomeKind};
 use url::Url;
 
-use super::{Finished, Said, Step, answer::asked_to_wait};
+use super::{Finished, Permit, Said, Step, answer::asked_to_wait};
 use crate::{clock::Clock, plan::CrawlPlan, task::RobotsTask};
 
 /// RFC 9309 §2.5 asks for at least this much.
@@ -35,6 +35,8 @@ pub(crate) enum RobotsResult {
         /// What the server asks for: robots.txt is a request like any other.
         wait_ms: Option<u64>,
     },
+    /// Nothing was sent, because the host may not be asked any more.
+    Withdrawn,
 }
 
 pub(crate) async fn visit_robots(
@@ -42,6 +44,7 @@ pub(crate) async fn visit_robots(
     clock: Clock,
     lease: LeaseId,
     task: RobotsTask,
+    permit: Permit,
     tell: UnboundedSender<Said>,
 ) {
     let request = Request {
@@ -53,13 +56,15 @@ pub(crate) async fn visit_robots(
         secret_headers: plan.may_see_secrets(&task.url),
         max_body: Some(MOST_BYTES),
     };
-    let result = match plan.fetcher.start(request).await {
-        Ok(answer) => {
+    let may_still = || permit.holds();
+    let result = match plan.fetcher.start_while(request, &may_still).await {
+        Some(Ok(answer)) => {
             let most = plan.spec.politeness.max_wait_ms;
             let wait_ms = asked_to_wait(answer.head(), clock.wall(), most);
             read(&task, answer, wait_ms).await
         }
-        Err(ended) => failed(ended),
+        Some(Err(ended)) => failed(ended),
+        None => RobotsResult::Withdrawn,
     };
     let report = report(&result);
     let step = Step::Robots(RobotsEnd { task, result });
@@ -135,6 +140,7 @@ fn report(result: &RobotsResult) -> Report {
             wait_ms: *wait_ms,
             ..Report::well(false)
         },
+        RobotsResult::Withdrawn => Report::untouched(),
         RobotsResult::Answer { .. } | RobotsResult::Hop(_) => Report::well(false),
     }
 }

@@ -2,8 +2,10 @@
 //!
 //! * `schedule`: which hosts may be asked now, for which crawl, and who must wait until when
 //! * `leases`: handing the right to contact a host out, and taking it back
+//! * `loans`: hosts that come and go, where several processes share them
 
 mod leases;
+mod loans;
 mod schedule;
 #[cfg(test)]
 mod tests;
@@ -19,6 +21,7 @@ use crate::{
     lane::{Lane, Used},
     lease::LeaseRecord,
 };
+pub use loans::Rest;
 use schedule::{WakeUp, has_room};
 
 /// What became of an offered URL.

@@ -93,7 +93,7 @@ impl<T> Frontier<T> {
         self.hosts.insert(host_id, host);
     }
 
-    fn unlist(&mut self, host_id: HostId, host: &mut Host<T>) {
+    pub(super) fn unlist(&mut self, host_id: HostId, host: &mut Host<T>) {
         for (crawl, lane) in &mut host.lanes {
             if let Some((rank, entry)) = lane.listed_rank.take()
                 && let Some(crawl) = self.crawls.get_mut(crawl)
@@ -104,6 +104,9 @@ impl<T> Frontier<T> {
     }
 
     fn gate(&self, host: &Host<T>, now: Moment) -> Gate {
+        if host.held_back {
+            return Gate::Busy;
+        }
         let probing = host.breaker.is_probing();
         let most = self
             .limits_on(host)

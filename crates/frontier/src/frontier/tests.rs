@@ -368,3 +368,67 @@ fn an_idle_host_is_forgotten_only_after_its_delay() {
         Offered::UnknownHost
     );
 }
+
+#[test]
+fn a_host_that_is_held_back_is_not_asked_until_it_is_let_go() {
+    let mut frontier = frontier(limits(), 1, 2);
+    frontier.hold_back(HostId(1), true, at(0));
+    assert!(frontier.next(at(HOUR)).is_none());
+    frontier.hold_back(HostId(1), false, at(HOUR));
+    assert!(frontier.next(at(HOUR)).is_some());
+}
+
+#[test]
+fn a_host_rests_once_nothing_of_it_is_in_hand() {
+    let mut frontier = frontier(limits(), 1, 2);
+    assert!(
+        !frontier.rest(HostId(1), at(0)).unwrap().is_idle,
+        "two wait"
+    );
+    let lease = frontier.next(at(0)).unwrap();
+    assert_eq!(frontier.rest(HostId(1), at(0)), None, "one is out");
+    frontier.settle(lease.id, Report::well(true), at(10));
+    assert_eq!(frontier.rest(HostId(1), at(10)), None, "not committed yet");
+    frontier.let_go(CRAWL, HostId(1), PageId(100), at(20));
+    let rest = frontier.rest(HostId(1), at(20)).unwrap();
+    assert_eq!(rest.wait_ms, 91, "the delay goes on after it is given back");
+    assert!(!rest.is_idle, "one waits");
+}
+
+#[test]
+fn a_host_with_nothing_left_is_idle_and_says_for_whom_it_is_closed() {
+    let one_page = CrawlLimits {
+        max_pages_per_host: Some(1),
+        ..limits()
+    };
+    let mut frontier = frontier(one_page, 1, 2);
+    let lease = frontier.next(at(0)).unwrap();
+    frontier.settle(lease.id, Report::well(true), at(10));
+    frontier.let_go(CRAWL, HostId(1), PageId(100), at(20));
+    let rest = frontier.rest(HostId(1), at(20)).unwrap();
+    assert!(rest.is_idle);
+    assert_eq!(rest.closed, [CRAWL]);
+}
+
+#[test]
+fn a_dropped_host_leaves_the_crawl_idle() {
+    let mut frontier = frontier(limits(), 1, 2);
+    assert!(!frontier.is_idle(CRAWL));
+    let lease = frontier.next(at(0)).unwrap();
+    frontier.drop_host(HostId(1));
+    frontier.settle(lease.id, Report::untouched(), at(10));
+    assert!(frontier.is_idle(CRAWL));
+    assert!(frontier.next(at(HOUR)).is_none());
+}
+
+#[test]
+fn pages_of_other_processes_count_towards_the_budget() {
+    let limited = CrawlLimits {
+        max_pages: Some(5),
+        ..limits()
+    };
+    let mut frontier = frontier(limited, 1, 2);
+    frontier.pages_at_least(CRAWL, 5);
+    assert!(frontier.budget_is_used(CRAWL));
+    assert!(frontier.next(at(HOUR)).is_none());
+}

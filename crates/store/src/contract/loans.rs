@@ -55,6 +55,9 @@ pub trait HostLoans: Send + Sync + std::fmt::Debug {
     /// Loans that another process has taken over since this was last asked. Never waits.
     fn lost(&self) -> Vec<HostId>;
 
+    /// Crawls that are to be worked on.
+    async fn running_crawls(&self) -> Result<Vec<CrawlId>, StoreError>;
+
     async fn give_back(&self, hosts: Vec<ReturnedHost>) -> Result<(), StoreError>;
 
     /// Calls a running crawl completed if nothing of it is pending on any host that is not closed to

@@ -65,7 +65,13 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// The secret under which all URL keys of this store are hashed.
     fn key_secret(&self) -> trawl_types::KeySecret;
 
-    /// How hosts are shared with other processes; nothing where there are none.
+    /// Whether other processes work on the crawls of this store. Their states are then said to all
+    /// of them by `set_state`, and a crawl goes on whoever asked for it.
+    fn is_shared(&self) -> bool {
+        false
+    }
+
+    /// How hosts are shared with other processes; nothing if this one does not crawl, or alone.
     fn loans(&self) -> Option<&dyn HostLoans> {
         None
     }

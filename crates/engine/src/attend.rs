@@ -1,0 +1,86 @@
+//! A crawl that others work on, seen from a process that only looks on: its progress is read from
+//! the store, and what is asked of it is said there.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::sync::{mpsc::UnboundedReceiver, oneshot, watch};
+use trawl_store::{Store, StoreError, contract::read::CrawlRow};
+use trawl_types::{CrawlId, CrawlState, Sequence};
+
+use crate::{
+    clock::Clock,
+    dispatch::{Command, Stop},
+    engine::EngineError,
+    progress::{CrawlEnd, Progress, progress_of},
+};
+
+/// How often the store is asked.
+const LOOK: Duration = Duration::from_millis(300);
+
+pub(crate) struct Attendant {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) clock: Clock,
+    pub(crate) crawl: CrawlId,
+    pub(crate) progress: watch::Sender<Progress>,
+    pub(crate) commands: UnboundedReceiver<Command>,
+    pub(crate) ended: oneshot::Sender<Result<CrawlEnd, EngineError>>,
+}
+
+impl Attendant {
+    /// Looks on until the crawl runs no more, or nobody wants to know.
+    pub(crate) async fn run(mut self) {
+        let end = loop {
+            tokio::select! {
+                () = tokio::time::sleep(LOOK) => {}
+                command = self.commands.recv() => match command {
+                    Some(Command::Stop { how: Stop::Suspend, .. }) | None => {
+                        break Ok(self.end(CrawlState::Running, String::new()));
+                    }
+                    Some(Command::Stop { how, .. }) => {
+                        if let Err(error) = self.say(how).await {
+                            tracing::warn!(crawl = self.crawl.0, %error, "a crawl could not be stopped yet");
+                            continue;
+                        }
+                    }
+                    // Results wait in the store for slow readers; nobody else is held up.
+                    Some(Command::Hold { .. } | Command::Start(_)) => continue,
+                },
+            }
+            match self.look().await {
+                Ok(row) if row.state == CrawlState::Running => {}
+                Ok(row) => break Ok(self.end(row.state, row.why)),
+                // Somebody deleted it.
+                Err(error @ StoreError::NoCrawl(_)) => break Err(EngineError::Store(error)),
+                // It may come back.
+                Err(_) => {}
+            }
+        };
+        let _ = self.ended.send(end);
+    }
+
+    async fn say(&self, how: Stop) -> Result<(), StoreError> {
+        let (state, why) = match how {
+            Stop::Cancel => (CrawlState::Cancelled, "cancelled"),
+            Stop::Pause | Stop::Suspend => (CrawlState::Paused, "interrupted"),
+        };
+        let now = self.clock.wall();
+        self.store.set_state(self.crawl, state, why, now).await
+    }
+
+    async fn look(&self) -> Result<CrawlRow, StoreError> {
+        let row = self.store.crawl(self.crawl).await?;
+        let counts = self.store.counts(self.crawl).await?;
+        let progress = progress_of(&counts, Some(row.last_seq));
+        self.progress.send_replace(progress);
+        Ok(row)
+    }
+
+    fn end(&self, state: CrawlState, why: String) -> CrawlEnd {
+        CrawlEnd {
+            crawl: self.crawl,
+            state,
+            why,
+            last_seq: Sequence(self.progress.borrow().last_seq),
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! Hosts on loan, where several processes crawl from one store: borrowed while there is room for
+//! them, held back while a loan is not certain, given back when nothing of them is in hand. How
+//! long a loan lasts and who else borrows is the store's business.
+
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use trawl_frontier::{LeaseId, Moment, Report};
+use trawl_store::{
+    StoreError,
+    contract::{
+        loans::{HostLoans, LoanedHost, ReturnedHost},
+        read::StoredHost,
+        write::{Settlement, VisitEnd},
+    },
+};
+use trawl_types::{CrawlId, HostId, Outcome, OutcomeKind, UnixMillis};
+
+use super::{
+    Dispatcher,
+    lookups::{Found, Next},
+};
+use crate::visit::Permit;
+
+/// Hosts borrowed in one go: few, so that all processes come to some.
+const GULP: u32 = 16;
+/// Between two rounds that brought hosts, and after one that brought none.
+const NEXT_GULP_MS: u64 = 50;
+const NOTHING_THERE_MS: u64 = 250;
+/// How often loans are looked over. A request is checked once more right before it is sent.
+const LOOK_OVER_MS: u64 = 50;
+/// A host is not kept for longer, so that new crawls and other processes get their turn.
+const MOST_HELD_MS: u64 = 15_000;
+/// How long the next step of a visit waits for a host that somebody else has.
+const MOST_TRIES: u32 = 80;
+const NEXT_TRY_MS: u64 = 250;
+/// And how long the visit is then put off.
+const PUT_OFF_MS: i64 = 5_000;
+/// Between two questions whether a crawl is complete.
+const NEXT_VERDICT_MS: u64 = 300;
+
+/// What this process has borrowed.
+#[derive(Debug, Default)]
+pub(crate) struct Loans {
+    since: FxHashMap<HostId, Moment>,
+    /// To be given back as soon as nothing of them is in hand.
+    retiring: FxHashSet<HostId>,
+    borrowing: bool,
+    next_borrow: Moment,
+    next_look: Moment,
+}
+
+impl Dispatcher {
+    fn lender(&self) -> Option<&dyn HostLoans> {
+        self.store.loans()
+    }
+
+    /// Looks after what is borrowed and borrows more.
+    pub(crate) fn tend_loans(&mut self) {
+        let now = self.clock.now();
+        if self.look_is_due(now) {
+            self.drop_lost(now);
+            self.look_over(now);
+            self.give_back_what_rests(now);
+        }
+        self.borrow_more(now);
+    }
+
+    fn look_is_due(&mut self, now: Moment) -> bool {
+        let Some(loans) = &mut self.loans else {
+            return false;
+        };
+        let due = now >= loans.next_look;
+        if due {
+            loans.next_look = now.after(LOOK_OVER_MS);
+        }
+        due
+    }
+
+    /// When loans want to be looked over next.
+    pub(crate) fn next_look(&self) -> Option<Moment> {
+        self.loans.as_ref().map(|loans| loans.next_look)
+    }
+
+    /// Time may have passed unnoticed while this process was stopped.
+    pub(crate) fn loans_are_stale(&self) -> bool {
+        let now = self.clock.now();
+        let next = self.next_look();
+        next.is_some_and(|next| now >= next)
+    }
+
+    /// Others have these hosts now; what was under way for them counts for nothing.
+    fn drop_lost(&mut self, now: Moment) {
+        let lost = self.lender().map(HostLoans::lost).unwrap_or_default();
+        for host in lost {
+            let is_ours = |loans: &mut super::loans::Loans| loans.since.remove(&host).is_some();
+            if self.loans.as_mut().is_some_and(is_ours) {
+                self.forget(host, now);
+            }
+        }
+    }
+
+    fn forget(&mut self, host: HostId, now: Moment) {
+        let visits = self.visits.iter();
+        let leases: Vec<LeaseId> = visits
+            .filter(|(_, under_way)| under_way.host == host)
+            .map(|(lease, _)| *lease)
+            .collect();
+        for lease in leases {
+            if let Some(under_way) = self.visits.remove(&lease) {
+                under_way.visit.abort();
+            }
+            self.frontier.settle(lease, Report::untouched(), now);
+        }
+        self.let_host_go(host);
+    }
+
+    fn let_host_go(&mut self, host: HostId) {
+        self.frontier.drop_host(host);
+        self.hosts.remove(&host);
+        if let Some(loans) = &mut self.loans {
+            loans.since.remove(&host);
+            loans.retiring.remove(&host);
+        }
+    }
+
+    fn look_over(&mut self, now: Moment) {
+        let Some(loans) = &mut self.loans else { return };
+        for (host, since) in &loans.since {
+            if since.after(MOST_HELD_MS) <= now {
+                loans.retiring.insert(*host);
+            }
+        }
+        let Some(lender) = self.store.loans() else {
+            return;
+        };
+        for host in loans.since.keys() {
+            let delay = self.frontier.host_state(*host).map_or(0, |s| s.delay_ms);
+            // Once more than until the next look.
+            let certain = lender.may_ask(*host, delay + 2 * LOOK_OVER_MS);
+            let held = !certain || loans.retiring.contains(host);
+            self.frontier.hold_back(*host, held, now);
+        }
+    }
+
+    fn give_back_what_rests(&mut self, now: Moment) {
+        let Some(loans) = &self.loans else { return };
+        let mut returned = Vec::new();
+        for host in loans.since.keys() {
+            let known = self.frontier.host_state(*host).is_some();
+            let rest = self.frontier.rest(*host, now);
+            match rest {
+                Some(rest) if rest.is_idle || loans.retiring.contains(host) => {
+                    returned.push(ReturnedHost {
+                        host: *host,
+                        wait_ms: rest.wait_ms,
+                        closed: rest.closed,
+                    });
+                }
+                // Its crawl had ended when it came.
+                None if !known => returned.push(ReturnedHost {
+                    host: *host,
+                    wait_ms: 0,
+                    closed: Vec::new(),
+                }),
+                _ => {}
+            }
+        }
+        if returned.is_empty() {
+            return;
+        }
+        for host in &returned {
+            self.let_host_go(host.host);
+        }
+        let store = Arc::clone(&self.store);
+        tokio::spawn(async move {
+            if let Some(lender) = store.loans()
+                && let Err(error) = lender.give_back(returned).await
+            {
+                tracing::warn!(%error, "hosts could not be given back; their loans will expire");
+            }
+        });
+    }
+
+    fn borrow_more(&mut self, now: Moment) {
+        let Some(loans) = &self.loans else { return };
+        let room = self.frontier.host_count() < self.most_hosts;
+        if loans.borrowing || now < loans.next_borrow || !room {
+            return;
+        }
+        let running = self.crawls.iter();
+        let crawls: Vec<CrawlId> = running
+            .filter(|(_, running)| running.stopping.is_none())
+            .map(|(crawl, _)| *crawl)
+            .collect();
+        if !crawls.iter().any(|crawl| self.frontier.is_hungry(*crawl)) {
+            return;
+        }
+        if let Some(loans) = &mut self.loans {
+            loans.borrowing = true;
+        }
+        let (store, tell) = (Arc::clone(&self.store), self.found.0.clone());
+        tokio::spawn(async move {
+            let hosts = match store.loans() {
+                Some(lender) => lender.borrow_hosts(&crawls, GULP).await,
+                None => Ok(Vec::new()),
+            };
+            let _ = tell.send(Found::Loans(hosts));
+        });
+    }
+
+    pub(crate) fn take_loans(&mut self, hosts: &[LoanedHost]) {
+        let now = self.clock.now();
+        let Some(loans) = &mut self.loans else { return };
+        loans.borrowing = false;
+        let pause = if hosts.is_empty() {
+            NOTHING_THERE_MS
+        } else {
+            NEXT_GULP_MS
+        };
+        loans.next_borrow = now.after(pause);
+        for loaned in hosts {
+            loans.since.entry(loaned.host.id).or_insert(now);
+        }
+        for loaned in hosts {
+            if !self.frontier.knows_lane(loaned.crawl, loaned.host.id) {
+                self.add_host(loaned.crawl, &loaned.host, true);
+            }
+        }
+    }
+
+    pub(crate) fn note_loan(&mut self, host: HostId) {
+        let now = self.clock.now();
+        if let Some(loans) = &mut self.loans {
+            loans.since.entry(host).or_insert(now);
+        }
+    }
+
+    /// The host was not to be had: the visit begins anew later.
+    pub(crate) fn put_off(&mut self, crawl: CrawlId, next: Next) {
+        match next {
+            Next::Robots(task) => {
+                let now = self.clock.now();
+                let wait = PUT_OFF_MS as u64;
+                self.frontier
+                    .robots_again(task.host, task.scheme, wait, now);
+            }
+            Next::Page(task) => {
+                let outcome = Outcome::new(OutcomeKind::ConnectFailed, None, "the host was busy");
+                let end = VisitEnd::Retry {
+                    attempts: task.attempts,
+                    not_before: UnixMillis(self.clock.wall().0 + PUT_OFF_MS),
+                    outcome,
+                };
+                let settlement = Settlement {
+                    page: task.page,
+                    end,
+                    links: Vec::new(),
+                };
+                self.settle(crawl, task, Box::new(settlement));
+            }
+        }
+    }
+
+    /// Asks the store whether a crawl that this process has nothing to do for is complete.
+    pub(crate) fn ask_whether_complete(&mut self, crawl: CrawlId, why: &'static str) {
+        let now = self.clock.now();
+        let Some(running) = self.crawls.get_mut(&crawl) else {
+            return;
+        };
+        if now < running.next_verdict {
+            return;
+        }
+        running.next_verdict = now.after(NEXT_VERDICT_MS);
+        running.lookups += 1;
+        let wall = self.clock.wall();
+        let (store, tell) = (Arc::clone(&self.store), self.found.0.clone());
+        tokio::spawn(async move {
+            let complete = match store.loans() {
+                Some(lender) => lender.complete(crawl, why, wall).await,
+                None => Ok(false),
+            };
+            let complete = complete.map(|yes| yes.then_some(why));
+            let _ = tell.send(Found::Complete { crawl, complete });
+        });
+    }
+
+    pub(crate) fn take_complete(&mut self, crawl: CrawlId, complete: Option<&'static str>) {
+        if let Some(running) = self.crawls.get_mut(&crawl) {
+            running.complete = complete;
+        }
+    }
+
+    pub(crate) fn permit(&self, host: HostId) -> Permit {
+        let delay_ms = self.frontier.host_state(host).map_or(0, |s| s.delay_ms);
+        Permit {
+            store: Arc::clone(&self.store),
+            host,
+            delay_ms,
+        }
+    }
+}
+
+/// A host by its name, for as long as it is reasonable to wait for it.
+pub(crate) async fn borrow_by_name(
+    lender: &dyn HostLoans,
+    crawl: CrawlId,
+    name: &str,
+) -> Result<Option<StoredHost>, StoreError> {
+    for _ in 0..MOST_TRIES {
+        if let Some(host) = lender.borrow_host(crawl, name).await? {
+            return Ok(Some(host));
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(NEXT_TRY_MS)).await;
+    }
+    Ok(None)
+}
