@@ -42,10 +42,10 @@ impl Client {
             };
         }
         // Each proxy adds whom it was asked by at the end: the last that is no proxy of ours.
-        let mut chain = headers.get_all("x-forwarded-for").iter().rev();
-        let mut hops = chain.by_ref().filter_map(|value| value.to_str().ok());
-        let hops = hops.by_ref().flat_map(|line| line.rsplit(','));
-        let hops = hops.map_while(|hop| hop.trim().parse::<IpAddr>().ok());
+        let lines = headers.get_all("x-forwarded-for").iter().rev();
+        let hops = lines
+            .flat_map(|line| line.to_str().unwrap_or("?").rsplit(','))
+            .map_while(|hop| hop.trim().parse::<IpAddr>().ok());
         let mut address = peer.address;
         for hop in hops {
             address = hop;

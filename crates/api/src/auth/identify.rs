@@ -3,7 +3,7 @@
 
 use axum::{
     extract::{Request, State},
-    http::{HeaderMap, HeaderName, HeaderValue, header},
+    http::{HeaderMap, HeaderName, HeaderValue, Method, header},
     middleware::Next,
     response::{IntoResponse, Response},
 };
@@ -43,7 +43,7 @@ pub(crate) async fn identify(
     let trusted = &app.settings.access.trusted_proxies;
     let client = Client::of(peer, request.uri(), request.headers(), trusted);
     request.extensions_mut().insert(client.clone());
-    let mut response = match who(&app, &client, &request).await {
+    let mut response = match who(&app, &client, request.method(), request.headers()).await {
         Ok(identity) => counted(&app, identity, request, next).await,
         Err(error) => error.into_response(),
     };
@@ -58,10 +58,14 @@ pub(crate) async fn identify(
     response
 }
 
-async fn who(app: &Shared, client: &Client, request: &Request) -> Result<Identity, ApiError> {
-    let headers = request.headers();
+async fn who(
+    app: &Shared,
+    client: &Client,
+    method: &Method,
+    headers: &HeaderMap,
+) -> Result<Identity, ApiError> {
     let sender = client.sender(headers);
-    let acts = acts(request.method(), headers);
+    let acts = acts(method, headers);
     if app.settings.no_auth {
         if acts && sender == Sender::OtherPage && !named(app, headers) {
             return Err(cross_site());

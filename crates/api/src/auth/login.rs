@@ -55,9 +55,11 @@ impl App {
         let admitted = self
             .accounts(move |accounts| {
                 let throttles = [BY_USER, BY_ADDRESS];
-                accounts.charge(&[&by_user, &by_address], at, |place, failures| {
-                    throttles[place].admit(failures, at)
-                })
+                accounts.charge(
+                    &[by_user.as_str(), by_address.as_str()],
+                    at,
+                    |place, failures| throttles[place].admit(failures, at),
+                )
             })
             .await?;
         if let Err(seconds) = admitted {

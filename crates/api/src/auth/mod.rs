@@ -106,7 +106,7 @@ impl Identity {
         }
     }
 
-    fn of_session(row: SessionRow) -> Self {
+    pub(crate) fn of_session(row: SessionRow) -> Self {
         Self {
             owner: owner_of(&row.user),
             scope: Role::from_stored(&row.user.role).map(Role::scope),

@@ -16,7 +16,7 @@ pub(crate) use map::{ClassArg, GraphFormat, LevelArg, MapArgs, ViewArgs, ViewFor
 pub(crate) use network::NetworkArgs;
 pub(crate) use server::{
     ConfigArgs, ConfigCommand, KeysArgs, KeysCommand, NewKeyArgs, RoleKind, ScopeKind, ServeArgs,
-    ServerDatabase, UsersArgs, UsersCommand,
+    UsersArgs, UsersCommand,
 };
 
 /// Where `trawl demo` keeps what it found unless it is told otherwise.

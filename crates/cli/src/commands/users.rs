@@ -2,7 +2,7 @@
 //! being shown, or come from standard input; never from the command line, which others can see.
 
 use std::{
-    io::{BufRead, IsTerminal, Read, Write},
+    io::{BufRead, IsTerminal, Write},
     path::Path,
     process::ExitCode,
 };

@@ -12,6 +12,7 @@ pub(crate) struct Flags(pub(super) BTreeMap<&'static str, Vec<String>>);
 
 impl Flags {
     /// As if one flag had been typed, where something was.
+    #[cfg(test)]
     pub(crate) fn only(key: &'static str, text: Option<String>) -> Self {
         Self(text.map(|text| (key, vec![text])).into_iter().collect())
     }

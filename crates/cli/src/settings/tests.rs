@@ -89,10 +89,6 @@ fn every_default_is_allowed_and_every_name_is_its_own() {
 
 #[test]
 fn the_sample_is_what_holds_without_it() {
-    let all: String = sample()
-        .lines()
-        .map(|line| line.strip_prefix("#:").unwrap_or(line).to_owned() + "\n")
-        .collect();
     let (_folder, path) = written(&sample());
     let settings = Settings::load(Some(&path), &Flags::default(), &no_environment).unwrap();
     assert!(
@@ -100,15 +96,23 @@ fn the_sample_is_what_holds_without_it() {
             .iter()
             .all(|s| *settings.origin(s.key) == Origin::Default)
     );
-    let uncommented = all.replace("\n#", "\n");
-    for setting in SETTINGS
-        .iter()
-        .filter(|setting| !setting.default.is_empty())
-    {
-        let line = uncommented
-            .lines()
-            .find(|line| line.starts_with(&format!("{} =", setting.name())));
-        assert!(line.is_some(), "{}", setting.key);
+    let uncommented: String = sample()
+        .lines()
+        .map(|line| match line.strip_prefix('#') {
+            Some(rest) if !rest.starts_with(' ') && !rest.contains('…') => format!("{rest}\n"),
+            _ => format!("{line}\n"),
+        })
+        .collect();
+    let (_folder, path) = written(&uncommented);
+    let settings = Settings::load(Some(&path), &Flags::default(), &no_environment).unwrap();
+    for setting in SETTINGS.iter().filter(|s| !s.default.is_empty()) {
+        assert_eq!(settings.text(setting.key), Some(setting.default));
+        assert_ne!(
+            *settings.origin(setting.key),
+            Origin::Default,
+            "{}",
+            setting.key
+        );
     }
 }
 
@@ -119,7 +123,7 @@ fn a_variable_that_was_misspelt_is_noticed() {
         "TRAWL_LISTEN",
         "TRAWL_LOG",
         "PATH",
-        "TRAWL_WHATEVER_ELSE",
+        "TRAWL_XYZZY_PLUGH_QUUX",
     ];
     let found = misspelt(names.into_iter().map(OsString::from));
     assert_eq!(found, [("TRAWL_LISTN".into(), "TRAWL_LISTEN".into())]);
