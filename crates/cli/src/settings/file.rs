@@ -16,6 +16,7 @@ use super::{
 pub(super) struct Written {
     pub(super) key: &'static str,
     pub(super) texts: Vec<String>,
+    /// Counted from 1 (the place in the text until all is read).
     pub(super) line: usize,
 }
 
@@ -34,6 +35,7 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Vec<Written>, ConfigErrors
         }
     }
     if problems.is_empty() {
+        written.sort_by_key(|found| found.line);
         for found in &mut written {
             found.line = text[..found.line].matches('\n').count() + 1;
         }
