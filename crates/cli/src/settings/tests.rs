@@ -1,3 +1,5 @@
+//! What holds for the settings, whatever their table says.
+
 use super::*;
 
 fn no_environment(_: &str) -> Option<OsString> {
