@@ -5,7 +5,11 @@ use std::{sync::Arc, time::Instant};
 use trawl_engine::Engine;
 use trawl_store::SqliteStore;
 
-use crate::{auth::rate::RateLimiter, jobs::Jobs, settings::ServerSettings};
+use crate::{
+    auth::{password::Passwords, rate::RateLimiter},
+    jobs::Jobs,
+    settings::ServerSettings,
+};
 
 /// Everything behind the endpoints.
 #[derive(Debug)]
@@ -15,6 +19,7 @@ pub(crate) struct App {
     pub(crate) jobs: Jobs,
     pub(crate) settings: ServerSettings,
     pub(crate) rates: RateLimiter,
+    pub(crate) passwords: Passwords,
     pub(crate) started: Instant,
     pub(crate) database: std::path::PathBuf,
 }

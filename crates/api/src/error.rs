@@ -151,7 +151,27 @@ impl From<StoreError> for ApiError {
 
 impl From<SpecError> for ApiError {
     fn from(error: SpecError) -> Self {
-        Self::field(&error.field, &error.problem)
+        Self::field(asked_as(&error.field), &error.problem)
+    }
+}
+
+/// The name that a field of a spec has in requests. What no request can set keeps its own: an
+/// operator must read it.
+fn asked_as(field: &str) -> &str {
+    match field {
+        "seeds" => "seed_urls",
+        "scope.max_pages" => "max_pages",
+        "scope.max_depth" => "max_depth",
+        "scope.hosts" => "same_domain_only",
+        "scope.include" => "include_patterns",
+        "scope.exclude" => "exclude_patterns",
+        "strategy.order" => "strategy",
+        "strategy.keywords" => "keywords",
+        "politeness.concurrency" | "politeness.per_host" => "concurrency",
+        "politeness.delay_ms" => "delay_ms",
+        "politeness.robots" => "respect_robots",
+        "fetch.total_timeout_ms" => "timeout_seconds",
+        other => other,
     }
 }
 

@@ -3,11 +3,12 @@
 //!
 //! * [`settings`]: what an operator decides
 //! * `error`: the one table of errors and their shape
-//! * `auth`: keys, scopes and rates
+//! * `auth`: keys, users, scopes and rates
 //! * `app`: what all handlers share
 //! * `jobs`: the life of a job: start, pause, resume, cancel, recovery after a crash
 //! * `spider`: a request becomes a spec; results become pages, lists and streams
 //! * `routes`: every endpoint, in one list
+//! * `tls`: certificates and keys
 //! * `serve`: sockets, timeouts, the end
 
 mod app;
@@ -18,7 +19,9 @@ mod routes;
 mod serve;
 pub mod settings;
 mod spider;
+mod tls;
 
 pub use routes::openapi;
 pub use serve::{ServeError, Server};
 pub use settings::ServerSettings;
+pub use tls::{Tls, TlsError};

@@ -10,23 +10,35 @@ use std::{
 use axum::{Extension, Router};
 use hyper_util::{
     rt::{TokioExecutor, TokioIo, TokioTimer},
-    server::{conn::auto::Builder, graceful::GracefulShutdown},
+    server::{
+        conn::auto::Builder,
+        graceful::{GracefulShutdown, Watcher},
+    },
     service::TowerToHyperService,
 };
-use tokio::net::{TcpListener, TcpStream};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::{TcpListener, TcpStream},
+};
 use trawl_engine::{Engine, EngineError, EngineOptions};
-use trawl_store::{SqliteStore, Store, StoreError, contract::jobs::JobStore};
+use trawl_store::{
+    SqliteStore, Store, StoreError,
+    contract::{accounts::AccountStore, jobs::JobStore},
+};
 
 use crate::{
     app::{App, Shared},
-    auth::{Peer, rate::RateLimiter},
+    auth::{client::Peer, password::Passwords, rate::RateLimiter},
     jobs::Jobs,
     routes,
     settings::ServerSettings,
+    tls::{Tls, TlsError},
 };
 
 /// A client that has not sent its headers by then is let go.
 const HEADERS: Duration = Duration::from_secs(30);
+/// A client that has not agreed on keys by then is let go.
+const HANDSHAKE: Duration = Duration::from_secs(10);
 /// How long answers under way may take when the server stops.
 const GRACE: Duration = Duration::from_secs(20);
 
@@ -38,10 +50,12 @@ pub enum ServeError {
         source: std::io::Error,
     },
     #[error(
-        "{0} can be reached from other machines and nobody has a key: make one with `trawl keys \
-         create`, listen on 127.0.0.1, or say --insecure-no-auth"
+        "{0} can be reached from other machines and nobody has a key or a password: make one with \
+         `trawl keys create` or `trawl users create`, listen on 127.0.0.1, or say --insecure-no-auth"
     )]
     Unprotected(SocketAddr),
+    #[error(transparent)]
+    Tls(#[from] TlsError),
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]
@@ -55,6 +69,7 @@ pub enum ServeError {
 pub struct Server {
     app: Shared,
     listener: TcpListener,
+    tls: Option<Arc<Tls>>,
     pub address: SocketAddr,
     /// Jobs that an earlier process left running and that go on now.
     pub resumed: usize,
@@ -70,10 +85,13 @@ impl Server {
         let address = settings.listen;
         if !address.ip().is_loopback() && !settings.no_auth {
             let keys = store.keys().await?;
-            if !keys.iter().any(|key| key.revoked_at.is_none()) {
+            let users = store.users().await?;
+            let some_key = keys.iter().any(|key| key.revoked_at.is_none());
+            if !some_key && !users.iter().any(|user| user.disabled_at.is_none()) {
                 return Err(ServeError::Unprotected(address));
             }
         }
+        let tls = settings.access.tls.as_ref().map(Tls::load).transpose()?;
         let cannot = |source| ServeError::Listen { address, source };
         let listener = TcpListener::bind(address).await.map_err(cannot)?;
         let address = listener.local_addr().map_err(cannot)?;
@@ -85,6 +103,7 @@ impl Server {
             jobs: Jobs::default(),
             settings,
             rates: RateLimiter::default(),
+            passwords: Passwords::default(),
             started: Instant::now(),
             database: PathBuf::from(database),
         });
@@ -93,15 +112,24 @@ impl Server {
         Ok(Self {
             app,
             listener,
+            tls: tls.map(Arc::new),
             address,
             resumed,
         })
     }
 
+    /// The certificates, to be read anew.
+    pub fn tls(&self) -> Option<Arc<Tls>> {
+        self.tls.clone()
+    }
+
     /// Answers until `stop` comes. Jobs stay `running`: the next start goes on with them.
     pub async fn run(self, stop: impl Future<Output = ()>) -> Result<(), ServeError> {
         let router = routes::router(&self.app);
-        let cleaning = tokio::spawn(crate::jobs::remove_old(Arc::clone(&self.app)));
+        let cleaning = [
+            tokio::spawn(crate::jobs::remove_old(Arc::clone(&self.app))),
+            tokio::spawn(crate::auth::login::remove_old(Arc::clone(&self.app))),
+        ];
         let graceful = GracefulShutdown::new();
         let mut stop = std::pin::pin!(stop);
         loop {
@@ -111,8 +139,13 @@ impl Server {
             };
             match accepted {
                 Ok((stream, peer)) => {
-                    let router = router.clone().layer(Extension(Peer(peer.ip())));
-                    answer(stream, router, &graceful);
+                    let peer = Peer {
+                        address: peer.ip(),
+                        tls: self.tls.is_some(),
+                    };
+                    let router = router.clone().layer(Extension(peer));
+                    let watcher = graceful.watcher();
+                    tokio::spawn(take(stream, self.tls.clone(), router, watcher));
                 }
                 Err(error) => {
                     // Too many open files, most likely: that passes.
@@ -121,7 +154,9 @@ impl Server {
                 }
             }
         }
-        cleaning.abort();
+        for task in cleaning {
+            task.abort();
+        }
         drop(self.listener);
         self.app.jobs.suspend_all().await;
         let _ = tokio::time::timeout(GRACE, graceful.shutdown()).await;
@@ -130,8 +165,24 @@ impl Server {
     }
 }
 
-fn answer(stream: TcpStream, router: Router, graceful: &GracefulShutdown) {
+/// A connection, from its first byte to its last.
+async fn take(stream: TcpStream, tls: Option<Arc<Tls>>, router: Router, watcher: Watcher) {
     let _ = stream.set_nodelay(true);
+    let Some(tls) = tls else {
+        return answer(stream, router, watcher).await;
+    };
+    let handshake = tls.acceptor().accept(stream);
+    match tokio::time::timeout(HANDSHAKE, handshake).await {
+        Ok(Ok(stream)) => answer(stream, router, watcher).await,
+        Ok(Err(error)) => tracing::debug!(%error, "a connection has no TLS"),
+        Err(_) => tracing::debug!("a connection has not agreed on keys in time"),
+    }
+}
+
+async fn answer<S>(stream: S, router: Router, watcher: Watcher)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
     let service = TowerToHyperService::new(router);
     let mut builder = Builder::new(TokioExecutor::new());
     builder
@@ -140,10 +191,7 @@ fn answer(stream: TcpStream, router: Router, graceful: &GracefulShutdown) {
         .header_read_timeout(HEADERS);
     builder.http2().timer(TokioTimer::new());
     let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
-    let connection = graceful.watch(connection.into_owned());
-    tokio::spawn(async move {
-        if let Err(error) = connection.await {
-            tracing::debug!(%error, "a connection broke off");
-        }
-    });
+    if let Err(error) = watcher.watch(connection.into_owned()).await {
+        tracing::debug!(%error, "a connection broke off");
+    }
 }

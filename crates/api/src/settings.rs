@@ -1,7 +1,8 @@
 //! What an operator decides.
 
-use std::{net::SocketAddr, time::Duration};
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
+use ipnet::IpNet;
 use trawl_types::spec::FetchSpec;
 
 /// Settings of a server. The defaults are those of `trawl serve`.
@@ -20,6 +21,88 @@ pub struct ServerSettings {
     pub limits: Limits,
     /// Web pages of these origins may read answers; `*` for all.
     pub cors_origins: Vec<String>,
+    pub access: AccessSettings,
+}
+
+/// Who may do what, how often, and over what kind of connection.
+#[derive(Debug, Clone)]
+pub struct AccessSettings {
+    pub anonymous: Anonymous,
+    pub rates: Rates,
+    pub sessions: SessionSettings,
+    /// What these say about whom they ask for is believed (`X-Forwarded-For`, `-Proto`, `-Host`).
+    pub trusted_proxies: Vec<IpNet>,
+    pub tls: Option<TlsFiles>,
+    /// How long browsers insist on TLS once they have seen it; 0 for not at all.
+    pub hsts_seconds: u64,
+}
+
+impl Default for AccessSettings {
+    fn default() -> Self {
+        Self {
+            anonymous: Anonymous::Nothing,
+            rates: Rates::default(),
+            sessions: SessionSettings::default(),
+            trusted_proxies: Vec::new(),
+            tls: None,
+            hsts_seconds: 365 * 86_400,
+        }
+    }
+}
+
+/// What those may do who are not known, besides health, the contract and logging in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Anonymous {
+    Nothing,
+    /// See the figures of the whole server.
+    Stats,
+}
+
+/// Requests a minute (004 §17).
+#[derive(Debug, Clone, Copy)]
+pub struct Rates {
+    /// Of one address without a key or session.
+    pub anonymous: u32,
+    pub user: u32,
+    pub admin: u32,
+    /// Wrong keys from one address.
+    pub wrong_keys: u32,
+}
+
+impl Default for Rates {
+    fn default() -> Self {
+        Self {
+            anonymous: 10,
+            user: 100,
+            admin: 500,
+            wrong_keys: 20,
+        }
+    }
+}
+
+/// How long one stays logged in.
+#[derive(Debug, Clone, Copy)]
+pub struct SessionSettings {
+    /// Without a request.
+    pub idle: Duration,
+    /// Whatever happens.
+    pub lifetime: Duration,
+}
+
+impl Default for SessionSettings {
+    fn default() -> Self {
+        Self {
+            idle: Duration::from_hours(2),
+            lifetime: Duration::from_hours(24),
+        }
+    }
+}
+
+/// PEM files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TlsFiles {
+    pub certificates: PathBuf,
+    pub key: PathBuf,
 }
 
 /// Limits of requests and answers (000, size limits).

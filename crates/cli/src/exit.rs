@@ -39,7 +39,10 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
 }
 
 fn code_of(error: &anyhow::Error) -> u8 {
-    if error.is::<BadInput>() || error.is::<trawl_types::spec::SpecError>() {
+    if error.is::<BadInput>()
+        || error.is::<trawl_types::spec::SpecError>()
+        || error.is::<trawl_terrain::config::ConfigErrors>()
+    {
         return BAD_INPUT;
     }
     if let Some(engine) = error.downcast_ref::<EngineError>() {
@@ -53,7 +56,9 @@ fn code_of(error: &anyhow::Error) -> u8 {
     }
     if let Some(serve) = error.downcast_ref::<ServeError>() {
         return match serve {
-            ServeError::Listen { .. } | ServeError::Unprotected(_) => BAD_INPUT,
+            ServeError::Listen { .. } | ServeError::Unprotected(_) | ServeError::Tls(_) => {
+                BAD_INPUT
+            }
             ServeError::Store(_) => STORE,
             ServeError::Engine(_) | ServeError::Recovery(_) => OTHER,
         };

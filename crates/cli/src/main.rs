@@ -4,6 +4,8 @@
 //! * `units`: durations and sizes as people write them
 //! * `spec`: typed arguments to a crawl's spec
 //! * `commands`: one file for each command
+//! * `settings`: those of the server, from file, environment and flags
+//! * `logs`: log lines without secrets
 //! * `output`: results as NDJSON, JSON, CSV or URLs
 //! * `display`: progress and summaries on the terminal
 //! * `exit`: what the process says to scripts
@@ -12,7 +14,9 @@ mod args;
 mod commands;
 mod display;
 mod exit;
+mod logs;
 mod output;
+mod settings;
 mod spec;
 mod units;
 
@@ -30,7 +34,10 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     // Every host holds a connection or two; the usual 1,024 files are soon used up.
     let _ = rlimit::increase_nofile_limit(1 << 16);
-    start_logging(cli.verbose);
+    // The server's settings say how it logs: it starts that itself.
+    if !matches!(cli.command, Command::Serve(_)) {
+        logs::start(cli.verbose, "warn", false);
+    }
     let runtime = match tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -51,8 +58,10 @@ async fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     match cli.command {
         Command::Crawl(args) => Box::pin(commands::crawl::run(*args)).await,
         Command::Map(args) => Box::pin(commands::map::run(*args, cli.verbose)).await,
-        Command::Serve(args) => Box::pin(commands::serve::run(&args)).await,
+        Command::Serve(args) => Box::pin(commands::serve::run(&args, cli.verbose)).await,
         Command::Keys(args) => commands::keys::run(&args).await,
+        Command::Users(args) => commands::users::run(&args).await,
+        Command::Config(args) => commands::config::run(&args),
         Command::Resume(args) => Box::pin(commands::resume::run(args)).await,
         Command::Status(args) => commands::status::run(&args).await,
         Command::Explain(args) => commands::explain::run(&args).await,
@@ -60,21 +69,4 @@ async fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Extract(args) => Box::pin(commands::extract::run(&args)).await,
         Command::Demo(args) => Box::pin(commands::demo::run(args)).await,
     }
-}
-
-/// Log lines go to standard error; `TRAWL_LOG` takes a filter such as `trawl_engine=debug`.
-fn start_logging(verbose: u8) {
-    let default = match verbose {
-        0 => "warn",
-        1 => "info",
-        2 => "debug",
-        _ => "trace",
-    };
-    let filter = tracing_subscriber::EnvFilter::try_from_env("TRAWL_LOG")
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(default));
-    let _ = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .with_target(false)
-        .try_init();
 }

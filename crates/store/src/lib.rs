@@ -15,4 +15,4 @@ pub mod segment;
 pub mod sqlite;
 
 pub use contract::{Store, StoreError};
-pub use sqlite::{BusyDomain, OpenOptions, SqliteKeys, SqliteStore, TerrainRows};
+pub use sqlite::{BusyDomain, OpenOptions, SqliteAccounts, SqliteKeys, SqliteStore, TerrainRows};

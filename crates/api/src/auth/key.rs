@@ -38,11 +38,9 @@ pub fn make(
     expires_at: Option<UnixMillis>,
     now: UnixMillis,
 ) -> (String, KeyRow) {
-    let mut id = [0; 6];
     let mut secret = [0; 32];
-    rand::rng().fill_bytes(&mut id);
     rand::rng().fill_bytes(&mut secret);
-    let (id, secret) = (hex(&id), hex(&secret));
+    let (id, secret) = (chance(), hex(&secret));
     let row = KeyRow {
         id: id.clone(),
         name: name.to_owned(),
@@ -54,6 +52,13 @@ pub fn make(
         revoked_at: None,
     };
     (format!("trawl_{id}_{secret}"), row)
+}
+
+/// An id that nobody else has.
+pub(super) fn chance() -> String {
+    let mut id = [0; 6];
+    rand::rng().fill_bytes(&mut id);
+    hex(&id)
 }
 
 /// Id and secret of a key that was sent.
@@ -75,7 +80,7 @@ fn hash(secret: &str) -> Vec<u8> {
     Sha256::digest(secret.as_bytes()).to_vec()
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(super) fn hex(bytes: &[u8]) -> String {
     bytes
         .iter()
         .fold(String::new(), |text, byte| text + &format!("{byte:02x}"))

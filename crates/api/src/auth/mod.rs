@@ -1,46 +1,92 @@
-//! Who may do what. A key is shown once and kept as a hash; its scope says what it may do. Where
-//! authentication is switched off, everybody is an administrator.
+//! Who may do what. A key or the session of a user says who asks; scope or role say what they may do.
+//! Where authentication is switched off, everybody is an administrator.
 //!
 //! * [`key`]: how keys are made, written and compared
+//! * [`password`]: how passwords are hashed and compared
+//! * `session`: tokens, cookies and when sessions end
+//! * [`throttle`]: how long one waits after bad logins
+//! * `login`: a name and a password become a session
+//! * `client`: where a request comes from, and whether a page of another site sent it
 //! * `rate`: how many requests a minute
+//! * `identify`: what happens to every request
 
+pub(crate) mod client;
+pub(crate) mod identify;
 pub mod key;
+pub(crate) mod login;
+pub mod password;
 pub(crate) mod rate;
+pub(crate) mod session;
+pub mod throttle;
 
-use axum::{
-    extract::{FromRequestParts, Request, State},
-    http::{HeaderMap, HeaderValue, header, request::Parts},
-    middleware::Next,
-    response::{IntoResponse, Response},
+use axum::{extract::FromRequestParts, http::request::Parts};
+use trawl_store::contract::{
+    accounts::{SessionRow, UserRow},
+    jobs::KeyRow,
 };
-use trawl_store::contract::jobs::JobStore;
 use trawl_types::UnixMillis;
 
 use crate::{
     app::Shared,
     error::{ApiError, Code},
+    settings::{Anonymous, Rates},
 };
 use key::Scope;
 
-/// The other end of a connection.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Peer(pub(crate) std::net::IpAddr);
+/// What a user is. A user has jobs of their own; an administrator may do everything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    User,
+    Admin,
+}
+
+impl Role {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Admin => "admin",
+        }
+    }
+
+    pub(crate) fn from_stored(text: &str) -> Option<Self> {
+        [Self::User, Self::Admin]
+            .into_iter()
+            .find(|role| role.as_str() == text)
+    }
+
+    fn scope(self) -> Scope {
+        match self {
+            Self::User => Scope::Write,
+            Self::Admin => Scope::Admin,
+        }
+    }
+}
+
+/// How somebody is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Who {
+    Nobody,
+    /// Authentication is switched off.
+    Everybody,
+    Key(Box<KeyRow>),
+    Session(Box<SessionRow>),
+}
 
 /// Whoever asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Identity {
-    /// Id of the key; jobs belong to it.
+    /// Id of the key, or `user_` and that of the user; jobs belong to it.
     pub(crate) owner: String,
     pub(crate) scope: Option<Scope>,
-    per_minute: Option<u32>,
+    pub(crate) who: Who,
 }
 
 impl Identity {
-    fn anonymous(address: &str) -> Self {
+    fn anonymous(neighbourhood: &str) -> Self {
         Self {
-            owner: format!("anonymous {address}"),
+            owner: format!("anonymous {neighbourhood}"),
             scope: None,
-            per_minute: None,
+            who: Who::Nobody,
         }
     }
 
@@ -48,7 +94,23 @@ impl Identity {
         Self {
             owner: "everybody".into(),
             scope: Some(Scope::Admin),
-            per_minute: None,
+            who: Who::Everybody,
+        }
+    }
+
+    fn of_key(row: KeyRow) -> Self {
+        Self {
+            owner: row.id.clone(),
+            scope: Scope::from_stored(&row.scope),
+            who: Who::Key(Box::new(row)),
+        }
+    }
+
+    pub(crate) fn of_session(row: SessionRow) -> Self {
+        Self {
+            owner: owner_of(&row.user),
+            scope: Role::from_stored(&row.user.role).map(Role::scope),
+            who: Who::Session(Box::new(row)),
         }
     }
 
@@ -56,32 +118,66 @@ impl Identity {
         self.scope == Some(Scope::Admin)
     }
 
-    /// Requests a minute (004 §17), unless the key has its own limit.
-    fn allowance(&self) -> u32 {
-        self.per_minute.unwrap_or(match self.scope {
-            None => 10,
-            Some(Scope::Read | Scope::Write) => 100,
-            Some(Scope::Admin) => 500,
-        })
+    /// Requests a minute: those of the tier, unless the key has its own limit.
+    pub(crate) fn allowance(&self, rates: &Rates) -> u32 {
+        if let Who::Key(key) = &self.who
+            && let Some(own) = key.per_minute
+        {
+            return own;
+        }
+        match self.scope {
+            None => rates.anonymous,
+            Some(Scope::Read | Scope::Write) => rates.user,
+            Some(Scope::Admin) => rates.admin,
+        }
     }
 
     fn must_have(&self, needed: Scope) -> Result<(), ApiError> {
         match self.scope {
             Some(scope) if scope >= needed => Ok(()),
-            Some(scope) => Err(ApiError::new(
-                Code::Forbidden,
-                format!(
-                    "this needs the scope {}; the key has {}",
-                    needed.as_str(),
-                    scope.as_str()
-                ),
-            )),
+            Some(scope) => Err(ApiError::new(Code::Forbidden, self.lacks(scope, needed))),
             None => Err(ApiError::new(
                 Code::AuthRequired,
-                "send a key: Authorization: Bearer <key> (trawl keys create makes one)",
+                "send a key (Authorization: Bearer <key>; trawl keys create makes one) or log in \
+                 (POST /auth/login)",
             )),
         }
     }
+
+    fn lacks(&self, scope: Scope, needed: Scope) -> String {
+        let needed = needed.as_str();
+        match &self.who {
+            Who::Session(session) => {
+                let role = &session.user.role;
+                format!(
+                    "this needs an administrator; {} is a {role}",
+                    session.user.name
+                )
+            }
+            _ => format!(
+                "this needs the scope {needed}; the key has {}",
+                scope.as_str()
+            ),
+        }
+    }
+}
+
+/// A new user, to be kept.
+pub fn user(name: &str, password: String, role: Role, now: UnixMillis) -> UserRow {
+    UserRow {
+        id: key::chance(),
+        name: name.to_owned(),
+        password,
+        role: role.as_str().to_owned(),
+        created_at: now,
+        password_changed_at: now,
+        disabled_at: None,
+    }
+}
+
+/// Whom jobs of a user belong to. By id: a name may be given to somebody else later.
+fn owner_of(user: &UserRow) -> String {
+    format!("user_{}", user.id)
 }
 
 macro_rules! needs {
@@ -94,8 +190,7 @@ macro_rules! needs {
             type Rejection = ApiError;
 
             async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
-                let identity = parts.extensions.get::<Identity>().cloned();
-                let identity = identity.unwrap_or_else(|| Identity::anonymous(""));
+                let identity = asker(parts);
                 identity.must_have(Scope::$scope)?;
                 Ok(Self(identity))
             }
@@ -112,80 +207,41 @@ needs! {
     Admin = Admin;
 }
 
-/// Finds out who asks and whether they ask too often.
-pub(crate) async fn identify(
-    State(app): State<Shared>,
-    mut request: Request,
-    next: Next,
-) -> Response {
-    if app.settings.no_auth {
-        request.extensions_mut().insert(Identity::everybody());
-        return next.run(request).await;
-    }
-    let now = UnixMillis(chrono::Utc::now().timestamp_millis());
-    let peer = request.extensions().get::<Peer>().copied();
-    let identity = match who(&app, request.headers(), peer, now).await {
-        Ok(identity) => identity,
-        Err(error) => return error.into_response(),
-    };
-    if is_a_probe(request.uri().path()) {
-        request.extensions_mut().insert(identity);
-        return next.run(request).await;
-    }
-    let allowance = identity.allowance();
-    let rate = app
-        .rates
-        .take(&identity.owner, allowance, app.started.elapsed());
-    request.extensions_mut().insert(identity);
-    let mut response = match rate.wait_seconds {
-        None => next.run(request).await,
-        Some(seconds) => ApiError::new(
-            Code::RateLimited,
-            format!("more than {allowance} requests a minute: wait {seconds} s"),
-        )
-        .with_retry_after(seconds)
-        .into_response(),
-    };
-    let headers = response.headers_mut();
-    headers.insert("x-ratelimit-limit", HeaderValue::from(allowance));
-    headers.insert("x-ratelimit-remaining", HeaderValue::from(rate.left));
-    headers.insert("x-ratelimit-reset", HeaderValue::from(rate.reset_seconds));
-    response
+fn asker(parts: &Parts) -> Identity {
+    let identity = parts.extensions.get::<Identity>().cloned();
+    identity.unwrap_or_else(|| Identity::anonymous(""))
 }
 
-/// Health is asked for by machines, often.
-fn is_a_probe(path: &str) -> bool {
-    path.ends_with("/health") || path.ends_with("/health/ready")
-}
+/// Anybody, known or not.
+#[derive(Debug)]
+pub(crate) struct Anybody(pub(crate) Identity);
 
-async fn who(
-    app: &Shared,
-    headers: &HeaderMap,
-    peer: Option<Peer>,
-    now: UnixMillis,
-) -> Result<Identity, ApiError> {
-    let Some(text) = sent_key(headers) else {
-        let address = peer.map(|peer| peer.0.to_string()).unwrap_or_default();
-        return Ok(Identity::anonymous(&address));
-    };
-    let wrong = || ApiError::new(Code::AuthRequired, "the key is unknown, revoked or expired");
-    let (id, secret) = key::parse(text).ok_or_else(wrong)?;
-    let row = app.store.key(id).await?.ok_or_else(wrong)?;
-    let ended = row.revoked_at.is_some() || row.expires_at.is_some_and(|at| at <= now);
-    if ended || !key::matches(secret, &row.hash) {
-        return Err(wrong());
+impl<S: Send + Sync> FromRequestParts<S> for Anybody {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        Ok(Self(asker(parts)))
     }
-    Ok(Identity {
-        owner: row.id,
-        scope: Scope::from_stored(&row.scope),
-        per_minute: row.per_minute,
-    })
 }
 
-fn sent_key(headers: &HeaderMap) -> Option<&str> {
-    let bearer = headers.get(header::AUTHORIZATION).and_then(|value| {
-        let (scheme, rest) = value.to_str().ok()?.split_once(' ')?;
-        scheme.eq_ignore_ascii_case("bearer").then_some(rest.trim())
-    });
-    bearer.or_else(|| headers.get("x-api-key")?.to_str().ok())
+/// May see the server's figures, which an operator may open to everybody.
+#[derive(Debug)]
+pub(crate) struct Onlooker {
+    /// Only the figures of this owner; nothing for those of all.
+    pub(crate) owner: Option<String>,
+}
+
+impl FromRequestParts<Shared> for Onlooker {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Shared) -> Result<Self, ApiError> {
+        let identity = asker(parts);
+        let opened = app.settings.access.anonymous == Anonymous::Stats;
+        if identity.scope.is_none() && opened {
+            return Ok(Self { owner: None });
+        }
+        identity.must_have(Scope::Read)?;
+        let owner = (!identity.is_admin()).then_some(identity.owner);
+        Ok(Self { owner })
+    }
 }

@@ -8,8 +8,10 @@ use std::{
 };
 
 const WINDOW: u64 = 60;
-/// Owners remembered; beyond that those whose window is over are forgotten.
+/// Owners remembered; beyond that those whose window is over are forgotten, and if that is not
+/// enough newcomers share one count.
 const MOST_OWNERS: usize = 10_000;
+const NEWCOMERS: &str = "newcomers";
 
 /// Requests in this window and in the one before.
 #[derive(Debug, Clone, Copy, Default)]
@@ -39,6 +41,8 @@ impl RateLimiter {
         if owners.len() >= MOST_OWNERS && !owners.contains_key(owner) {
             owners.retain(|_, counted| counted.window + 1 >= window);
         }
+        let full = owners.len() >= MOST_OWNERS && !owners.contains_key(owner);
+        let owner = if full { NEWCOMERS } else { owner };
         let counted = owners.entry(owner.to_owned()).or_default();
         if counted.window != window {
             let before = if counted.window + 1 == window {
@@ -90,6 +94,17 @@ mod tests {
         assert_eq!(rates.take("a", 3, at(10)).wait_seconds, Some(50));
         assert_eq!(rates.take("b", 3, at(10)).wait_seconds, None);
         assert_eq!(rates.take("a", 3, at(130)).wait_seconds, None);
+    }
+
+    #[test]
+    fn memory_is_bounded_however_many_ask() {
+        let rates = RateLimiter::default();
+        for number in 0..MOST_OWNERS + 100 {
+            rates.take(&number.to_string(), 10, at(0));
+        }
+        assert_eq!(rates.0.lock().unwrap().len(), MOST_OWNERS + 1);
+        assert!(rates.take("one more", 10, at(1)).wait_seconds.is_some());
+        assert!(rates.take("one more", 10, at(130)).wait_seconds.is_none());
     }
 
     #[test]

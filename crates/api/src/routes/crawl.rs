@@ -196,7 +196,7 @@ pub(super) struct DeepCrawlRequest {
     max_depth: Option<u32>,
     /// 100 if left out.
     max_pages: Option<u64>,
-    /// What best_first looks for.
+    /// What best_first looks for; it needs at least one.
     keywords: Vec<String>,
 }
 

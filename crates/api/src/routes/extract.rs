@@ -444,7 +444,13 @@ pub(super) async fn spider_extract(
         }
     };
     let request = serde_json::to_string(&body).unwrap_or_default();
+    if body.seeds.is_empty() {
+        return Err(ApiError::field("seeds", "give at least one URL"));
+    }
     let scope = body.scope.unwrap_or_default();
+    if scope.max_pages == Some(0) {
+        return Err(ApiError::field("scope.max_pages", "give 1 or more"));
+    }
     let spider = SpiderBody {
         seed_urls: body.seeds,
         max_depth: scope.max_depth,

@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 
 use crate::{
     app::Shared,
-    auth::Reader,
+    auth::Onlooker,
     error::{ApiError, Code, ErrorBody},
 };
 
@@ -66,13 +66,17 @@ pub(super) struct Stats {
     uptime_seconds: u64,
 }
 
-/// The server in numbers.
+/// The server in numbers: one's own jobs, those of all for administrators.
 #[utoipa::path(get, path = "/stats", tag = "health", responses(
     (status = 200, body = Stats), (status = 401, body = ErrorBody)))]
-pub(super) async fn stats(State(app): State<Shared>, _: Reader) -> Result<Json<Stats>, ApiError> {
+pub(super) async fn stats(
+    State(app): State<Shared>,
+    Onlooker { owner }: Onlooker,
+) -> Result<Json<Stats>, ApiError> {
     let count = async |states: Vec<CrawlState>| {
         let filter = JobFilter {
             states,
+            owner: owner.clone(),
             ..JobFilter::default()
         };
         app.store.jobs(filter).await.map(|(_, total)| total)

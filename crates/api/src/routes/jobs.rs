@@ -244,7 +244,7 @@ pub(super) async fn stats(
 /// Pages as server-sent events; `Last-Event-ID` goes on after a break. Ends with the job.
 #[utoipa::path(get, path = "/jobs/{id}/events", tag = "jobs", params(("id" = String, Path)), responses(
     (status = 200, description = "text/event-stream", body = String, content_type = "text/event-stream"),
-    (status = 401, body = ErrorBody), (status = 404, body = ErrorBody)))]
+    (status = 400, body = ErrorBody), (status = 401, body = ErrorBody), (status = 404, body = ErrorBody)))]
 pub(super) async fn events(
     State(app): State<Shared>,
     Reader(identity): Reader,
@@ -257,10 +257,15 @@ pub(super) async fn events(
         .and_then(|value| value.to_str().ok());
     let after = match last {
         None => 0,
-        Some(text) => text
-            .trim()
-            .parse()
-            .map_err(|_| ApiError::field("Last-Event-ID", "must be the id of an event"))?,
+        Some(text) => match text.trim().parse() {
+            Ok(id @ 0..) => id,
+            _ => {
+                return Err(ApiError::field(
+                    "Last-Event-ID",
+                    "must be the id of an event",
+                ));
+            }
+        },
     };
     let fields = Fields::parse(None, None, false)?;
     let source = stream::Source::onlooker(&app, &row, fields, Sequence(after));

@@ -89,6 +89,12 @@ pub(super) async fn create(
     if body.name.trim().is_empty() || body.name.len() > 100 {
         return Err(ApiError::field("name", "must be 1 to 100 characters"));
     }
+    if body.per_minute == Some(0) {
+        return Err(ApiError::field(
+            "per_minute",
+            "0 requests a minute is no key: give 1 or more, or revoke it",
+        ));
+    }
     let expires = body
         .expires_in_days
         .map(|days| trawl_types::UnixMillis(now().0 + i64::from(days) * 86_400_000));

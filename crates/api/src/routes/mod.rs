@@ -6,6 +6,7 @@
 //! * [`extract`]: main content of pages
 //! * [`explain`]: why a URL was or was not crawled
 //! * [`keys`]: who may use the server
+//! * [`session`]: logging in and out
 //! * [`health`]: whether it is well
 //! * [`input`]: bodies and queries, with errors of one shape
 //! * [`docs`]: the contract, to read and for programs
@@ -18,6 +19,7 @@ mod health;
 mod input;
 mod jobs;
 mod keys;
+mod session;
 mod spider;
 mod ws;
 
@@ -36,6 +38,7 @@ use tower_http::{
     },
     cors::{Any, CorsLayer},
 };
+use tracing::Instrument;
 use utoipa::{
     Modify, OpenApi,
     openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme},
@@ -54,7 +57,7 @@ use crate::{
     info(title = "Trawl", description = "Crawl jobs over HTTP: start, stream, store, pause, resume."),
     servers((url = "/api/v1")),
     modifiers(&Security),
-    security(("bearer" = []), ("api_key" = [])),
+    security(("bearer" = []), ("api_key" = []), ("session" = [])),
 )]
 struct Contract;
 
@@ -67,6 +70,8 @@ impl Modify for Security {
         components.add_security_scheme("bearer", SecurityScheme::Http(bearer));
         let key = SecurityScheme::ApiKey(ApiKey::Header(ApiKeyValue::new("x-api-key")));
         components.add_security_scheme("api_key", key);
+        let cookie = SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::new("trawl_session")));
+        components.add_security_scheme("session", cookie);
     }
 }
 
@@ -99,6 +104,10 @@ fn endpoints() -> OpenApiRouter<Shared> {
         .routes(routes!(explain::explain))
         .routes(routes!(keys::list, keys::create))
         .routes(routes!(keys::revoke))
+        .routes(routes!(session::login))
+        .routes(routes!(session::logout))
+        .routes(routes!(session::password))
+        .routes(routes!(session::me))
         .routes(routes!(ws::watch))
 }
 
@@ -122,7 +131,7 @@ pub(crate) fn router(app: &Shared) -> Router {
         .method_not_allowed_fallback(wrong_method)
         .layer(axum::middleware::from_fn_with_state(
             Shared::clone(app),
-            auth::identify,
+            auth::identify::identify,
         ))
         .layer(DefaultBodyLimit::max(most))
         .layer(CompressionLayer::new().compress_when(compressible()))
@@ -135,8 +144,8 @@ pub(crate) fn router(app: &Shared) -> Router {
         .layer(axum::middleware::from_fn(with_id))
 }
 
-/// Nobody but pages of the origins that were named may read answers in a browser. Cookies are not
-/// used, so `*` gives nothing away that a key does not.
+/// Nobody but pages of the origins that were named may read answers in a browser. They may not
+/// send cookies along, so `*` gives nothing away that a key does not.
 fn cors(origins: &[String]) -> CorsLayer {
     let layer = CorsLayer::new()
         .allow_methods([Method::GET, Method::POST, Method::DELETE])
@@ -173,20 +182,24 @@ async fn wrong_method(request: Request) -> ApiError {
     )
 }
 
-/// Every request has a number, which its answer and its log lines carry.
+/// Every request has a number, which its answer and all its log lines carry.
 async fn with_id(request: Request, next: Next) -> Response {
     let id = Uuid::new_v4().simple().to_string();
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let began = std::time::Instant::now();
-    let mut response = app::under_id(id.clone(), next.run(request)).await;
-    tracing::info!(
-        request_id = id,
-        %method,
-        path,
-        status = response.status().as_u16(),
-        ms = began.elapsed().as_millis() as u64,
-        "answered"
-    );
+    // Of the gravest kind, so that errors have it even where nothing else is logged.
+    let span = tracing::error_span!("request", request_id = id);
+    let answer = app::under_id(id.clone(), next.run(request));
+    let mut response = answer.instrument(span.clone()).await;
+    span.in_scope(|| {
+        tracing::info!(
+            %method,
+            path,
+            status = response.status().as_u16(),
+            ms = began.elapsed().as_millis() as u64,
+            "answered"
+        );
+    });
     if let Ok(value) = id.parse() {
         response.headers_mut().insert("x-request-id", value);
     }

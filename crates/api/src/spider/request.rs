@@ -63,7 +63,7 @@ pub(crate) struct SpiderBody {
     pub(crate) max_pages: Option<u64>,
     /// `breadth_first`, `depth_first` or `best_first`.
     pub(crate) strategy: Option<String>,
-    /// What best_first looks for.
+    /// What best_first looks for; it needs at least one.
     pub(crate) keywords: Vec<String>,
     /// Give up on a page after this long, 1 to 600.
     pub(crate) timeout_seconds: Option<u64>,
@@ -94,11 +94,16 @@ impl SpiderBody {
         if self.seed_urls.is_empty() {
             return Err(ApiError::field("seed_urls", "give at least one URL"));
         }
+        let order = order("strategy", self.strategy.as_deref())?;
+        if order == Order::BestFirst && self.keywords.is_empty() {
+            let problem = "best_first needs at least one to look for";
+            return Err(ApiError::field("keywords", problem));
+        }
         let spec = CrawlSpec {
             seeds: self.seed_urls.clone(),
             scope: self.scope(),
             strategy: StrategySpec {
-                order: order("strategy", self.strategy.as_deref())?,
+                order,
                 keywords: self.keywords.clone(),
             },
             politeness: self.politeness(app, is_admin)?,

@@ -14,7 +14,10 @@ pub(crate) use content::{ContentArgs, KeepArg, SitemapsArg};
 use crate::units;
 pub(crate) use map::{ClassArg, GraphFormat, LevelArg, MapArgs, ViewArgs, ViewFormat};
 pub(crate) use network::NetworkArgs;
-pub(crate) use server::{KeysArgs, KeysCommand, NewKeyArgs, ScopeKind, ServeArgs};
+pub(crate) use server::{
+    ConfigArgs, ConfigCommand, KeysArgs, KeysCommand, NewKeyArgs, RoleKind, ScopeKind, ServeArgs,
+    UsersArgs, UsersCommand,
+};
 
 /// Where `trawl demo` keeps what it found unless it is told otherwise.
 pub(crate) const DEMO_DATABASE: &str = "trawl-demo.db";
@@ -45,6 +48,10 @@ pub(crate) enum Command {
     Serve(Box<ServeArgs>),
     /// Make, list and revoke keys of the server
     Keys(KeysArgs),
+    /// Make, list and lock out users of the server
+    Users(UsersArgs),
+    /// Show the settings of the server, or write a sample
+    Config(ConfigArgs),
     /// Go on with a crawl that was interrupted, by Ctrl-C or by a crash
     Resume(ResumeArgs),
     /// List the crawls of a database and how they stand

@@ -1,69 +1,115 @@
-//! What may be typed after `trawl serve` and `trawl keys`.
+//! What may be typed after `trawl serve`, `trawl keys`, `trawl users` and `trawl config`. The flags
+//! of the settings stand in `settings::table`.
 
-use std::{net::SocketAddr, path::PathBuf, time::Duration};
+use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum, builder::NonEmptyStringValueParser};
 
-use super::{DatabaseArgs, NetworkArgs};
-use crate::units;
+use crate::settings::Flags;
 
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
-    /// Where to listen
-    #[arg(
-        short,
-        long,
-        value_name = "ADDRESS",
-        default_value = "127.0.0.1:8080",
-        env = "TRAWL_LISTEN"
-    )]
-    pub(crate) listen: SocketAddr,
     #[command(flatten)]
-    pub(crate) database: DatabaseArgs,
-    /// Let everybody do everything: for closed networks only
-    #[arg(long)]
-    pub(crate) insecure_no_auth: bool,
-    /// Least time between two requests to one host; jobs may ask for more
-    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = units::duration, env = "TRAWL_DELAY")]
-    pub(crate) delay: Duration,
-    /// Let web pages of this origin read answers (`*` for all)
-    #[arg(long, value_name = "ORIGIN")]
-    pub(crate) cors_origin: Vec<String>,
-    /// Remove jobs this many days after they ended
-    #[arg(
-        long,
-        value_name = "DAYS",
-        default_value_t = 30,
-        env = "TRAWL_RETENTION_DAYS"
-    )]
-    pub(crate) retention_days: u32,
-    /// Go on with crawls whose reader has left
-    #[arg(long)]
-    pub(crate) keep_unread: bool,
-    /// Where site owners can read about these crawls
-    #[arg(long, value_name = "URL", env = "TRAWL_CONTACT_URL")]
-    pub(crate) contact_url: Option<String>,
-    /// Where site owners can complain
-    #[arg(long, value_name = "MAIL", env = "TRAWL_CONTACT_EMAIL")]
-    pub(crate) contact_email: Option<String>,
+    pub(crate) config: ConfigFile,
     #[command(flatten)]
-    pub(crate) network: NetworkArgs,
+    pub(crate) flags: Flags,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ConfigFile {
+    /// Read settings from this file; trawl.toml in this folder if there is one [env: TRAWL_CONFIG]
+    #[arg(long = "config", value_name = "FILE")]
+    pub(crate) path: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ConfigArgs {
+    #[command(subcommand)]
+    pub(crate) command: ConfigCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Print every setting as it holds, and where it came from
+    Show(Box<ServeArgs>),
+    /// Write a commented sample
+    Init {
+        /// Where to
+        #[arg(value_name = "FILE", default_value = crate::settings::USUAL_FILE)]
+        path: PathBuf,
+        /// Replace a file that is there
+        #[arg(long)]
+        force: bool,
+    },
+}
+
+/// The database of a server, which its settings may name.
+#[derive(Debug, Args)]
+pub(crate) struct ServerDatabase {
+    /// The server's database [env: TRAWL_DATABASE] [default: trawl.db]
+    #[arg(short, long, global = true, value_name = "FILE")]
+    database: Option<PathBuf>,
+    /// Read the place of the database from this settings file [env: TRAWL_CONFIG]
+    #[arg(long, global = true, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+impl ServerDatabase {
+    pub(crate) fn path(&self) -> anyhow::Result<PathBuf> {
+        if let Some(path) = &self.database {
+            return Ok(path.clone());
+        }
+        let environment = &crate::settings::environment;
+        let config = self.config.as_deref();
+        let settings = crate::settings::Settings::load(config, &Flags::default(), environment)?;
+        Ok(settings.database().to_owned())
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct UsersArgs {
+    #[command(subcommand)]
+    pub(crate) command: UsersCommand,
+    #[command(flatten)]
+    pub(crate) database: ServerDatabase,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum UsersCommand {
+    /// Make a user; the password is asked for, or read from standard input
+    Create {
+        /// Letters, digits and . _ @ + -
+        name: String,
+        /// What they may do
+        #[arg(long, value_enum, default_value = "user")]
+        role: RoleKind,
+    },
+    /// List users
+    List,
+    /// Give a user another password, which ends their sessions and the wait after bad logins
+    Passwd { name: String },
+    /// Lock a user out at once
+    Disable { name: String },
+    /// Let a user in again
+    Enable { name: String },
+    /// Forget a user; their jobs stay, for administrators to see
+    Delete { name: String },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RoleKind {
+    /// Has jobs of their own
+    User,
+    /// May do everything
+    Admin,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct KeysArgs {
     #[command(subcommand)]
     pub(crate) command: KeysCommand,
-    /// The server's database
-    #[arg(
-        short,
-        long,
-        global = true,
-        value_name = "FILE",
-        default_value = "trawl.db",
-        env = "TRAWL_DATABASE"
-    )]
-    pub(crate) database: PathBuf,
+    #[command(flatten)]
+    pub(crate) database: ServerDatabase,
 }
 
 #[derive(Debug, Subcommand)]
@@ -82,12 +128,13 @@ pub(crate) enum KeysCommand {
 #[derive(Debug, Args)]
 pub(crate) struct NewKeyArgs {
     /// Who or what it is for
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub(crate) name: String,
     /// What it may do; each scope includes those before it
     #[arg(long, value_enum, default_value = "write")]
     pub(crate) scope: ScopeKind,
     /// Requests a minute, instead of what the scope allows
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) rate: Option<u32>,
     /// Days until it ends
     #[arg(long, value_name = "DAYS")]

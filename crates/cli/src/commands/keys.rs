@@ -13,7 +13,7 @@ use crate::{
 };
 
 pub(crate) async fn run(args: &KeysArgs) -> anyhow::Result<ExitCode> {
-    let database = &args.database;
+    let database = &args.database.path()?;
     match &args.command {
         KeysCommand::Create(new) => create(database, new).await,
         KeysCommand::List => list(database),
@@ -26,6 +26,10 @@ fn now() -> UnixMillis {
 }
 
 async fn create(database: &Path, new: &NewKeyArgs) -> anyhow::Result<ExitCode> {
+    let name = new.name.trim();
+    if name.is_empty() || name.len() > 100 {
+        return Err(BadInput("a key needs a name of 1 to 100 characters".into()).into());
+    }
     if !database.exists() {
         let store = SqliteStore::open(database, &OpenOptions::default())?;
         store.close().await?;
@@ -38,7 +42,7 @@ async fn create(database: &Path, new: &NewKeyArgs) -> anyhow::Result<ExitCode> {
     let expires = new
         .expires
         .map(|days| UnixMillis(now().0 + i64::from(days) * 86_400_000));
-    let (text, row) = make(&new.name, scope, new.rate, expires, now());
+    let (text, row) = make(name, scope, new.rate, expires, now());
     SqliteKeys::open(database)?.add(&row)?;
     println!("{text}");
     eprintln!(

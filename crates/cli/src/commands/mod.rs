@@ -1,5 +1,6 @@
 //! One file for each command. Each ends in an exit code or an error with what to do about it.
 
+pub(crate) mod config;
 pub(crate) mod crawl;
 pub(crate) mod demo;
 pub(crate) mod explain;
@@ -11,6 +12,7 @@ pub(crate) mod resume;
 pub(crate) mod serve;
 mod session;
 pub(crate) mod status;
+pub(crate) mod users;
 
 use std::{path::Path, sync::Arc};
 

@@ -1,35 +1,50 @@
 //! `trawl serve`: crawl jobs over HTTP.
 
-use std::{path::Path, process::ExitCode, sync::Arc, time::Duration};
+use std::{path::Path, process::ExitCode, sync::Arc};
 
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use trawl_api::{
-    Server, ServerSettings,
+    Server, Tls,
     auth::key::{Scope, make},
-    settings::Limits,
 };
-use trawl_store::{OpenOptions, SqliteKeys, SqliteStore};
-use trawl_types::{UnixMillis, spec::FetchSpec, spec::UserAgent};
+use trawl_store::{OpenOptions, SqliteAccounts, SqliteKeys, SqliteStore};
+use trawl_types::UnixMillis;
 
-use crate::{args::ServeArgs, spec::allow};
+use crate::{
+    args::ServeArgs,
+    logs,
+    settings::{Settings, environment, misspelt},
+};
 
-pub(crate) async fn run(args: &ServeArgs) -> anyhow::Result<ExitCode> {
-    let settings = settings(args)?;
-    settings.fetch.validate()?;
-    let database = &args.database.database;
+pub(crate) async fn run(args: &ServeArgs, verbose: u8) -> anyhow::Result<ExitCode> {
+    let settings = Settings::load(args.config.path.as_deref(), &args.flags, &environment)?;
+    logs::start(verbose, settings.log_level(), settings.json_logs());
+    for (name, meant) in misspelt(std::env::vars_os().map(|(name, _)| name)) {
+        tracing::warn!("{name} is no setting: did you mean {meant}?");
+    }
+    let database = &settings.database().to_owned();
+    let settings = settings.server()?;
     let options = OpenOptions {
         command: "trawl serve".into(),
         ..OpenOptions::default()
     };
     let store = Arc::new(SqliteStore::open(database, &options)?);
-    if !args.insecure_no_auth {
+    if !settings.no_auth {
         first_key(database)?;
     }
     let mut interrupts = signal(SignalKind::interrupt())?;
     let mut terminations = signal(SignalKind::terminate())?;
     let server = Server::bind(store, database, settings).await?;
-    println!("Listening on http://{}", server.address);
-    println!("Documentation: http://{}/api/v1/docs", server.address);
+    let scheme = if server.tls().is_some() {
+        "https"
+    } else {
+        "http"
+    };
+    println!("Listening on {scheme}://{}", server.address);
+    println!("Documentation: {scheme}://{}/api/v1/docs", server.address);
+    if let Some(tls) = server.tls() {
+        tokio::spawn(reload(tls, signal(SignalKind::hangup())?));
+    }
     if server.resumed > 0 {
         println!("{} jobs of an earlier process go on", server.resumed);
     }
@@ -51,34 +66,20 @@ pub(crate) async fn run(args: &ServeArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn settings(args: &ServeArgs) -> anyhow::Result<ServerSettings> {
-    let mut fetch = FetchSpec {
-        user_agent: UserAgent {
-            contact_url: args.contact_url.clone(),
-            contact_email: args.contact_email.clone(),
-            ..UserAgent::default()
-        },
-        ..FetchSpec::default()
-    };
-    allow(&mut fetch, &args.network)?;
-    Ok(ServerSettings {
-        listen: args.listen,
-        no_auth: args.insecure_no_auth,
-        fetch,
-        delay: args.delay,
-        stop_when_reader_leaves: !args.keep_unread,
-        limits: Limits {
-            retention: Duration::from_hours(24 * u64::from(args.retention_days)),
-            ..Limits::default()
-        },
-        cors_origins: args.cors_origin.clone(),
-    })
+/// Reads the certificates anew whenever it is told to.
+async fn reload(tls: Arc<Tls>, mut hangups: Signal) {
+    while hangups.recv().await.is_some() {
+        match tls.reload() {
+            Ok(()) => tracing::info!("certificates were read anew"),
+            Err(error) => tracing::error!(%error, "the certificates before are kept"),
+        }
+    }
 }
 
-/// A server that nobody has a key to gets one, which is shown this once.
+/// A server that nobody has a key or a password for gets one, which is shown this once.
 fn first_key(database: &Path) -> anyhow::Result<()> {
     let keys = SqliteKeys::open(database)?;
-    if !keys.all()?.is_empty() {
+    if !keys.all()?.is_empty() || !SqliteAccounts::open(database)?.users()?.is_empty() {
         return Ok(());
     }
     let now = UnixMillis(chrono::Utc::now().timestamp_millis());

@@ -3,9 +3,11 @@
 //!
 //! * [`write`](mod@write): settled visits in, admitted URLs out; one commit is one transaction
 //! * [`jobs`]: jobs and keys of a server
+//! * [`accounts`]: people who may use it
 //! * [`loans`]: hosts that several processes share
 //! * [`read`](mod@read): questions about crawls, pages, hosts and the result log
 
+pub mod accounts;
 pub mod jobs;
 pub mod loans;
 pub mod read;

@@ -6,7 +6,7 @@ use std::path::Path;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use trawl_types::UnixMillis;
 
-use super::{BUSY_TIMEOUT, fault::Fault, schema};
+use super::{fault::Fault, side::Side};
 use crate::contract::{StoreError, jobs::KeyRow};
 
 const KEY: &str = "SELECT id, name, hash, scope, per_minute, created_at, expires_at, revoked_at
@@ -14,37 +14,21 @@ const KEY: &str = "SELECT id, name, hash, scope, per_minute, created_at, expires
 
 /// The keys of one database.
 #[derive(Debug)]
-pub struct SqliteKeys {
-    conn: Connection,
-    path: std::path::PathBuf,
-}
+pub struct SqliteKeys(Side);
 
 impl SqliteKeys {
-    /// Opens a database that is there and has the newest format.
+    /// Opens a database that is there; one of an older format is brought up first.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        let open = || -> Result<Connection, Fault> {
-            if !path.exists() {
-                let path = path.display().to_string();
-                return Err(StoreError::Missing { path }.into());
-            }
-            let conn = Connection::open(path)?;
-            conn.busy_timeout(BUSY_TIMEOUT)?;
-            schema::check(&conn, path)?;
-            Ok(conn)
-        };
-        Ok(Self {
-            conn: open().map_err(|fault| fault.at(path))?,
-            path: path.to_owned(),
-        })
+        Side::open(path).map(Self)
     }
 
     pub fn all(&self) -> Result<Vec<KeyRow>, StoreError> {
-        all(&self.conn).map_err(|fault| fault.at(&self.path))
+        self.0.ask(all)
     }
 
     pub fn add(&self, key: &KeyRow) -> Result<(), StoreError> {
-        let add = || -> Result<(), Fault> {
-            self.conn.execute(
+        self.0.ask(|conn| {
+            conn.execute(
                 "INSERT INTO api_keys (id, name, hash, scope, per_minute, created_at, expires_at)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
                 params![
@@ -58,17 +42,14 @@ impl SqliteKeys {
                 ],
             )?;
             Ok(())
-        };
-        add().map_err(|fault| fault.at(&self.path))
+        })
     }
 
     /// False if there is no such key, or it was revoked before.
     pub fn revoke(&self, id: &str, now: UnixMillis) -> Result<bool, StoreError> {
-        let revoke = || -> Result<bool, Fault> {
-            let sql = "UPDATE api_keys SET revoked_at = ?2 WHERE id = ?1 AND revoked_at IS NULL";
-            Ok(self.conn.execute(sql, params![id, now.0])? > 0)
-        };
-        revoke().map_err(|fault| fault.at(&self.path))
+        let sql = "UPDATE api_keys SET revoked_at = ?2 WHERE id = ?1 AND revoked_at IS NULL";
+        self.0
+            .ask(|conn| Ok(conn.execute(sql, params![id, now.0])? > 0))
     }
 }
 

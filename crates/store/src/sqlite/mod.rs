@@ -18,10 +18,12 @@
 //! * [`cache`], [`counters`], [`row`], [`statements`]: what the writer keeps at hand
 //! * [`reader`], [`explain`], [`pool`]: questions and the connections they are asked on
 //! * [`terrain_rows`]: the rows of a map, one at a time
-//! * [`jobs`], [`keys`]: what a server keeps besides
+//! * [`jobs`], [`keys`], [`accounts`]: what a server keeps besides
+//! * [`side`]: small changes by another connection than the writer's
 //! * [`checkpoint`]: the log written back, out of everyone's way
 //! * [`fault`]: what went wrong, in the words of the contract
 
+mod accounts;
 mod cache;
 mod checkpoint;
 mod commit;
@@ -44,11 +46,13 @@ mod reader;
 mod results;
 mod row;
 mod schema;
+mod side;
 mod statements;
 mod terrain;
 mod terrain_rows;
 mod writer;
 
+pub use accounts::SqliteAccounts;
 pub use keys::SqliteKeys;
 pub(crate) use lock::beside;
 pub use open::OpenOptions;

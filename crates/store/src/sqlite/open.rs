@@ -69,7 +69,12 @@ impl SqliteStore {
 
 fn open_readable(path: &Path) -> Result<SqliteStore, Fault> {
     must_exist(path)?;
-    let conn = pool::open(path)?;
+    let mut conn = pool::open(path)?;
+    if schema::is_older(&conn, path)? {
+        drop(conn);
+        bring_up(path)?;
+        conn = pool::open(path)?;
+    }
     schema::check(&conn, path)?;
     Ok(SqliteStore {
         path: path.to_owned(),
@@ -79,7 +84,13 @@ fn open_readable(path: &Path) -> Result<SqliteStore, Fault> {
     })
 }
 
-fn must_exist(path: &Path) -> Result<(), StoreError> {
+/// Brings a file of an older format to the newest one. Whoever writes it must have ended.
+pub(super) fn bring_up(path: &Path) -> Result<(), Fault> {
+    let _lock = Lock::take(path, "trawl, bringing up an older format")?;
+    schema::prepare(&mut connect(path)?, path)
+}
+
+pub(super) fn must_exist(path: &Path) -> Result<(), StoreError> {
     if path.exists() {
         return Ok(());
     }

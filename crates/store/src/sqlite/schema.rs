@@ -17,6 +17,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../../migrations/sqlite/0002_terrain.sql"),
     include_str!("../../../../migrations/sqlite/0003_content.sql"),
     include_str!("../../../../migrations/sqlite/0004_server.sql"),
+    include_str!("../../../../migrations/sqlite/0005_accounts.sql"),
 ];
 
 /// What a file turned out to be.
@@ -31,13 +32,20 @@ pub(crate) fn prepare(conn: &mut Connection, path: &Path) -> Result<(), Fault> {
     migrate(conn, path, MIGRATIONS)
 }
 
+/// Whether a file is ours and has an older format, which `prepare` would bring up.
+pub(crate) fn is_older(conn: &Connection, path: &Path) -> Result<bool, Fault> {
+    let known = MIGRATIONS.len() as i64;
+    let format = recognise(conn, path, known)?;
+    Ok(matches!(format, Format::Version(found) if found < known))
+}
+
 /// Makes sure that a file can be read as it is.
 pub(crate) fn check(conn: &Connection, path: &Path) -> Result<(), Fault> {
     let known = MIGRATIONS.len() as i64;
     match recognise(conn, path, known)? {
         Format::Version(found) if found == known => Ok(()),
         Format::Version(found) => Err(StoreError::Database(format!(
-            "{} has the older format {found}: run `trawl resume` or start a crawl to bring it up",
+            "{} has the older format {found} (this trawl has {known}) and could not be brought up",
             path.display()
         ))
         .into()),

@@ -70,13 +70,13 @@ impl fmt::Display for Problem {
 
 /// Collects the problems of one text.
 #[derive(Debug)]
-pub(super) struct Problems<'t> {
+pub struct Problems<'t> {
     text: &'t str,
     found: Vec<Problem>,
 }
 
 impl<'t> Problems<'t> {
-    pub(super) fn of(text: &'t str) -> Self {
+    pub fn of(text: &'t str) -> Self {
         Self {
             text,
             found: Vec::new(),
@@ -84,7 +84,7 @@ impl<'t> Problems<'t> {
     }
 
     /// Notes a problem at a place (in bytes) of the text.
-    pub(super) fn add(
+    pub fn add(
         &mut self,
         span: Range<usize>,
         field: &str,
@@ -109,11 +109,15 @@ impl<'t> Problems<'t> {
         locate(self.text, span).0
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.found.len()
     }
 
-    pub(super) fn into_errors(mut self, file: &str) -> ConfigErrors {
+    pub fn is_empty(&self) -> bool {
+        self.found.is_empty()
+    }
+
+    pub fn into_errors(mut self, file: &str) -> ConfigErrors {
         self.found
             .sort_by(|a, b| (a.line, a.column, &a.field).cmp(&(b.line, b.column, &b.field)));
         ConfigErrors {
@@ -124,7 +128,7 @@ impl<'t> Problems<'t> {
 }
 
 impl Problem {
-    pub(super) fn hint(&mut self, hint: impl Into<String>) {
+    pub fn hint(&mut self, hint: impl Into<String>) {
         self.hint = Some(hint.into());
     }
 
@@ -160,7 +164,7 @@ fn floor(text: &str, mut at: usize) -> usize {
 }
 
 /// The known key nearest to one that is not, if any is near.
-pub(super) fn nearest<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
+pub fn nearest<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
     let spelled = key.to_lowercase().replace('_', "-");
     known
         .iter()

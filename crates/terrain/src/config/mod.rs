@@ -20,9 +20,11 @@ mod spec;
 mod tests;
 
 pub use change::explain_change;
-pub use error::{ConfigErrors, Problem};
+// Settings of a server are told about in the same words.
+pub use error::{ConfigErrors, Problem, Problems, nearest};
 pub use model::{AgentConfig, CrawlerConfig, MapConfig, NetworkConfig, OutputConfig, QualityEntry};
 pub use read::parse;
+pub use section::describe;
 
 /// A commented configuration to begin with; it is valid as it stands.
 pub const SAMPLE: &str = include_str!("sample.toml");

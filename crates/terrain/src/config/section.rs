@@ -290,7 +290,7 @@ fn integer(
 }
 
 /// A value as a problem names it.
-fn describe(value: &DeValue<'_>) -> String {
+pub fn describe(value: &DeValue<'_>) -> String {
     match value {
         DeValue::String(text) => format!("the text {text:?}"),
         DeValue::Integer(number) => number.to_string(),

@@ -40,15 +40,26 @@ impl Server {
 
     /// Starts it so that it may ask nobody on this machine.
     pub(crate) fn start_alone(database: &Path, args: &[&str]) -> Self {
+        Self::start_with(database, args, Stdio::inherit())
+    }
+
+    /// The same, with its log lines in a file.
+    pub(crate) fn start_logged(database: &Path, args: &[&str], log: &Path) -> Self {
+        Self::start_with(database, args, std::fs::File::create(log).unwrap().into())
+    }
+
+    fn start_with(database: &Path, args: &[&str], log: Stdio) -> Self {
         let mut call = Command::new(env!("CARGO_BIN_EXE_trawl"));
         call.args(["serve", "--listen", "127.0.0.1:0", "--database"])
             .arg(database)
             .args(args)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(Stdio::inherit());
-        for name in ["TRAWL_DATABASE", "TRAWL_LISTEN", "TRAWL_LOG"] {
-            call.env_remove(name);
+            .stderr(log);
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("TRAWL_") {
+                call.env_remove(name);
+            }
         }
         let mut child = call.spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
@@ -76,6 +87,11 @@ impl Server {
     pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
+    }
+
+    pub(crate) fn signal(&self, name: &str) {
+        let id = self.child.id().to_string();
+        Command::new("kill").args([name, &id]).status().unwrap();
     }
 
     /// Asks it to stop and waits for the end.

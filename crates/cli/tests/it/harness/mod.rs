@@ -12,7 +12,7 @@ mod snapshot;
 mod trawl;
 mod web;
 
-pub(crate) use api::{Api, Server};
+pub(crate) use api::{Api, Reply, Server};
 pub(crate) use dice::Dice;
 pub(crate) use snapshot::{Copy, Snapshot};
 pub(crate) use trawl::{Done, Trawl, place};

@@ -2,7 +2,7 @@
 
 use std::{
     ffi::OsStr,
-    io::Read,
+    io::{Read, Seek, Write},
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Stdio},
     sync::mpsc,
@@ -23,8 +23,10 @@ impl Trawl {
     pub(crate) fn new(command: &str) -> Self {
         let mut call = Command::new(env!("CARGO_BIN_EXE_trawl"));
         call.arg(command).stdin(Stdio::null());
-        for name in ["TRAWL_DATABASE", "TRAWL_PROXY", "TRAWL_LOG"] {
-            call.env_remove(name);
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("TRAWL_") {
+                call.env_remove(name);
+            }
         }
         Self(call)
     }
@@ -49,6 +51,20 @@ impl Trawl {
 
     pub(crate) fn args<S: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = S>) -> Self {
         self.0.args(args);
+        self
+    }
+
+    pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
+        self.0.env(name, value);
+        self
+    }
+
+    /// What it reads from standard input.
+    pub(crate) fn input(mut self, text: &str) -> Self {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+        file.rewind().unwrap();
+        self.0.stdin(Stdio::from(file));
         self
     }
 

@@ -77,6 +77,15 @@ fn errors_have_one_shape_and_name_the_field() {
             "strategy",
         ),
         (
+            api.post(
+                "/spider/crawl",
+                &json!({ "seed_urls": ["https://a.test/"], "strategy": "best_first" }),
+            ),
+            400,
+            "VALIDATION_ERROR",
+            "keywords",
+        ),
+        (
             api.post("/spider/crawl?result_mode=x", &site(&stage.web)),
             400,
             "VALIDATION_ERROR",
@@ -102,6 +111,26 @@ fn errors_have_one_shape_and_name_the_field() {
             reply.headers["x-request-id"].to_str().unwrap()
         );
     }
+    for (field, body) in [
+        (
+            "max_pages",
+            json!({ "seed_urls": ["https://a.test/"], "max_pages": 0 }),
+        ),
+        (
+            "delay_ms",
+            json!({ "seed_urls": ["https://a.test/"], "delay_ms": u64::MAX }),
+        ),
+        (
+            "include_patterns",
+            json!({ "seed_urls": ["https://a.test/"], "include_patterns": ["regex:("] }),
+        ),
+    ] {
+        let refused = api.post("/spider/crawl", &body).expect(400).json();
+        assert_eq!(refused["details"]["field"], field, "{refused}");
+    }
+    let nothing = json!({ "seeds": ["https://a.test/"], "scope": { "max_pages": 0 } });
+    let refused = api.post("/spider+extract", &nothing).expect(400).json();
+    assert_eq!(refused["details"]["field"], "scope.max_pages");
     let huge = json!({ "seed_urls": ["x".repeat(11 * 1024 * 1024)] });
     assert_eq!(
         api.post("/spider/crawl", &huge).expect(413).json()["code"],

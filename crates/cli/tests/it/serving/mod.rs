@@ -3,12 +3,18 @@
 //! * `results`: the five ways of delivery, fields, cursors, streams
 //! * `lives`: pause, resume, cancel, restart, `kill -9`
 //! * `rights`: keys, scopes, rates, other people's jobs, every route
+//! * `accounts`: users, sessions, bad logins, requests of other sites
+//! * `tls`: certificates
+//! * `settings`: file, environment, flags; log lines
 //! * `answers`: errors, extraction, explanations, the contract
 
+mod accounts;
 mod answers;
 mod lives;
 mod results;
 mod rights;
+mod settings;
+mod tls;
 
 use serde_json::{Value, json};
 use trawl_testweb::WebSpec;

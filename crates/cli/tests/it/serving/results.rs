@@ -172,6 +172,11 @@ fn server_sent_events_carry_ids_to_go_on_from() {
         )
         .expect(200);
     assert_eq!(ids(&rest.text()), (8..=12).collect::<Vec<_>>());
+    for id in ["-1", "x"] {
+        let path = format!("/jobs/{job}/events");
+        api.send("GET", &path, &[("last-event-id", id)], None)
+            .expect(400);
+    }
     assert!(
         rest.text()
             .trim_end()

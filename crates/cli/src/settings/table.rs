@@ -1,0 +1,127 @@
+//! Every setting of the server, once: its key in the file, its flag, its variable, what is allowed,
+//! its default and what it is for. Flags, files, variables, `trawl config` and the documentation
+//! follow this table.
+
+use super::kind::Kind;
+
+/// One setting.
+#[derive(Debug)]
+pub(crate) struct Setting {
+    /// `section.name`, as in the file.
+    pub(crate) key: &'static str,
+    /// Without the dashes.
+    pub(crate) flag: &'static str,
+    pub(crate) kind: Kind,
+    /// As it would be typed; empty for nothing.
+    pub(crate) default: &'static str,
+    pub(crate) value_name: &'static str,
+    pub(crate) help: &'static str,
+}
+
+impl Setting {
+    pub(crate) fn section(&self) -> &'static str {
+        self.key.split_once('.').map_or("", |(section, _)| section)
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        self.key.split_once('.').map_or(self.key, |(_, name)| name)
+    }
+
+    /// The environment variable.
+    pub(crate) fn variable(&self) -> String {
+        format!("TRAWL_{}", self.flag.to_uppercase().replace('-', "_"))
+    }
+}
+
+pub(crate) fn find(key: &str) -> Option<&'static Setting> {
+    SETTINGS.iter().find(|setting| setting.key == key)
+}
+
+/// What a section is about, in the order of the sample file.
+pub(crate) const SECTIONS: &[(&str, &str)] = &[
+    ("server", "Where it listens and what it remembers"),
+    ("access", "Who may do what"),
+    ("rates", "Requests a minute"),
+    ("sessions", "How long one stays logged in"),
+    ("limits", "How much one may ask for"),
+    ("crawl", "How the web is asked"),
+    ("network", "Whom it may contact besides public addresses"),
+    ("log", "What it says"),
+];
+
+macro_rules! settings {
+    ($($key:literal, $flag:literal, $kind:expr, $default:literal, $value:literal, $help:literal;)*) => {
+        pub(crate) const SETTINGS: &[Setting] = &[$(Setting {
+            key: $key, flag: $flag, kind: $kind, default: $default, value_name: $value, help: $help,
+        }),*];
+    };
+}
+
+const REQUESTS: Kind = Kind::Number(1, 10_000_000);
+
+settings! {
+    "server.listen", "listen", Kind::Address, "127.0.0.1:8080", "ADDRESS",
+        "Where to listen";
+    "server.database", "database", Kind::Text, "trawl.db", "FILE",
+        "The file that remembers everything";
+    "server.tls-cert", "tls-cert", Kind::Text, "", "FILE",
+        "Serve over TLS with the certificates in this PEM file; SIGHUP reads it anew";
+    "server.tls-key", "tls-key", Kind::Text, "", "FILE",
+        "The private key of the certificate, in a PEM file";
+    "server.hsts", "hsts", Kind::Duration, "8760h", "TIME",
+        "How long browsers insist on TLS once they have seen it (0 for not at all)";
+    "server.trusted-proxy", "trusted-proxy", Kind::Networks, "", "CIDR",
+        "Believe what a proxy at this address says about its clients (X-Forwarded-For, -Proto, -Host)";
+    "server.cors-origin", "cors-origin", Kind::Texts, "", "ORIGIN",
+        "Let web pages of this origin read answers (`*` for all)";
+    "access.insecure-no-auth", "insecure-no-auth", Kind::Switch, "false", "BOOL",
+        "Let everybody do everything: for closed networks only";
+    "access.anonymous", "anonymous", Kind::Word(&["nothing", "stats"]), "nothing", "WHAT",
+        "What those may do who have neither key nor session: nothing, or see the server's figures";
+    "rates.anonymous", "rate-anonymous", REQUESTS, "10", "N",
+        "Of one address without key or session";
+    "rates.user", "rate-user", REQUESTS, "100", "N",
+        "Of a user, or of a key with the scope read or write";
+    "rates.admin", "rate-admin", REQUESTS, "500", "N",
+        "Of an administrator";
+    "rates.wrong-keys", "rate-wrong-keys", REQUESTS, "20", "N",
+        "Wrong keys from one address before they are answered with 429";
+    "sessions.idle", "session-idle", Kind::Span(60, 31_536_000), "2h", "TIME",
+        "A session ends after so long without a request";
+    "sessions.lifetime", "session-lifetime", Kind::Span(60, 31_536_000), "24h", "TIME",
+        "A session ends after so long, whatever happens";
+    "limits.pages", "limit-pages", Kind::Number(1, 1_000_000), "1000", "N",
+        "Pages of one answer, unless the request says otherwise";
+    "limits.most-pages", "limit-most-pages", Kind::Number(1, 1_000_000), "10000", "N",
+        "Pages of one answer, whatever the request says";
+    "limits.content", "limit-content", Kind::Size(1, 1 << 30), "1MB", "SIZE",
+        "Content of one page; more is cut";
+    "limits.discovered-urls", "limit-discovered-urls", Kind::Number(1, 10_000_000), "10000", "N",
+        "URLs of one answer";
+    "limits.jobs", "limit-jobs", Kind::Number(1, 1_000_000), "100", "N",
+        "Running jobs of one key or user";
+    "limits.body", "limit-body", Kind::Size(1024, 1 << 30), "10MiB", "SIZE",
+        "Body of a request";
+    "limits.retention-days", "retention-days", Kind::Number(0, 36_500), "30", "DAYS",
+        "Remove jobs this many days after they ended";
+    "crawl.delay", "delay", Kind::Duration, "1s", "TIME",
+        "Least time between two requests to one host; jobs may ask for more";
+    "crawl.keep-unread", "keep-unread", Kind::Switch, "false", "BOOL",
+        "Go on with crawls whose reader has left";
+    "crawl.contact-url", "contact-url", Kind::Text, "", "URL",
+        "Where site owners can read about these crawls";
+    "crawl.contact-email", "contact-email", Kind::Text, "", "MAIL",
+        "Where site owners can complain";
+    "network.ca-cert", "ca-cert", Kind::Texts, "", "FILE",
+        "Trust the certificates in this PEM file as well";
+    "network.allow-network", "allow-network", Kind::Networks, "", "CIDR",
+        "Allow addresses that are not public, such as 192.168.0.0/16";
+    "network.allow-port", "allow-port", Kind::Ports, "", "PORT",
+        "Allow a port besides 80, 443, 8080 and 8443";
+    "network.resolve", "resolve", Kind::Texts, "", "NAME=ADDRESS",
+        "Take this address for a host name (`name=address`, `*.test=127.0.0.1`)";
+    "log.format", "log-format", Kind::Word(&["text", "json"]), "text", "FORMAT",
+        "Log lines for people, or one JSON object on each line";
+    "log.level", "log-level", Kind::Word(&["error", "warn", "info", "debug", "trace"]), "warn", "LEVEL",
+        "What is logged; -v and TRAWL_LOG win";
+}
