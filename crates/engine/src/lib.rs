@@ -27,7 +27,7 @@ mod progress;
 mod task;
 mod visit;
 
-pub use engine::{CrawlControl, CrawlHandle, Engine, EngineError, EngineOptions};
+pub use engine::{Added, CrawlControl, CrawlHandle, Engine, EngineError, EngineOptions};
 pub use explain::{Explanation, RobotsSays, explain};
 pub use plan::CrawlPlan;
 pub use progress::{CrawlEnd, Progress};

@@ -73,6 +73,9 @@ impl Dispatcher {
                 Stop::Cancel => (CrawlState::Cancelled, "cancelled"),
             });
         }
+        if running.plan.spec.standing {
+            return None;
+        }
         let used = self.frontier.budget_is_used(crawl);
         if used && out == 0 && running.is_quiet() {
             return Some((CrawlState::Completed, "the page budget is used up"));

@@ -272,6 +272,9 @@ impl Dispatcher {
             in_flight,
             ..progress
         });
+        if let Some(reread) = committed.reread {
+            self.reread(committed.crawl, reread);
+        }
         for host in &committed.report.hosts {
             self.meet_host(committed.crawl, host);
         }

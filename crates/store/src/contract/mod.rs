@@ -3,9 +3,13 @@
 //!
 //! * [`write`](mod@write): settled visits in, admitted URLs out; one commit is one transaction
 //! * [`jobs`]: jobs and keys of a server
+//! * [`queue`]: the queue of a crawl as people see and change it
+//! * [`overview`]: questions across crawls, and cleaning up
 //! * [`read`](mod@read): questions about crawls, pages, hosts and the result log
 
 pub mod jobs;
+pub mod overview;
+pub mod queue;
 pub mod read;
 pub mod target;
 pub mod write;
@@ -14,6 +18,7 @@ use async_trait::async_trait;
 use trawl_types::{CrawlId, CrawlSpec, CrawlState, HostId, PageId, Sequence, UnixMillis, UrlKey};
 
 use jobs::NewJob;
+use queue::{Changed, QueueChange};
 use read::{CrawlCounts, CrawlRow, PendingUrl, StoredHost, StoredLink, StoredPrint};
 use trawl_types::record::{PageRecord, PageStanding};
 use write::{CommitBatch, CommitReport, NewLink, WriteRules};
@@ -82,6 +87,13 @@ pub trait Store: Send + Sync + std::fmt::Debug {
 
     /// One transaction: pages, edges, new candidates, settled leases, host updates, result log.
     async fn commit(&self, batch: CommitBatch) -> Result<CommitReport, StoreError>;
+
+    /// Changes a crawl's queue in one transaction; the crawl need not be open.
+    async fn change_queue(
+        &self,
+        crawl: CrawlId,
+        change: QueueChange,
+    ) -> Result<Changed, StoreError>;
 
     async fn crawls(&self) -> Result<Vec<CrawlRow>, StoreError>;
     async fn crawl(&self, crawl: CrawlId) -> Result<CrawlRow, StoreError>;

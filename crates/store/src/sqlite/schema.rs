@@ -17,6 +17,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../../migrations/sqlite/0002_terrain.sql"),
     include_str!("../../../../migrations/sqlite/0003_content.sql"),
     include_str!("../../../../migrations/sqlite/0004_server.sql"),
+    include_str!("../../../../migrations/sqlite/0006_overview.sql"),
 ];
 
 /// What a file turned out to be.
