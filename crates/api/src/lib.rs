@@ -6,6 +6,7 @@
 //! * `auth`: keys, scopes and rates
 //! * `app`: what all handlers share
 //! * `jobs`: the life of a job: start, pause, resume, cancel, recovery after a crash
+//! * `frontier`: the open frontier, a crawl that never completes
 //! * `spider`: a request becomes a spec; results become pages, lists and streams
 //! * `routes`: every endpoint, in one list
 //! * `serve`: sockets, timeouts, the end
@@ -13,6 +14,7 @@
 mod app;
 pub mod auth;
 mod error;
+mod frontier;
 mod jobs;
 mod routes;
 mod serve;

@@ -17,9 +17,12 @@ use tokio::sync::watch;
 use trawl_engine::{CrawlControl, CrawlHandle, EngineError};
 use trawl_store::{
     Store,
-    contract::jobs::{JobFilter, JobRow, JobStore, NewJob},
+    contract::{
+        jobs::{JobFilter, JobRow, JobStore, NewJob},
+        overview::Overview,
+    },
 };
-use trawl_types::{CrawlSpec, CrawlState, UnixMillis};
+use trawl_types::{CrawlId, CrawlSpec, CrawlState, UnixMillis};
 use uuid::Uuid;
 
 use crate::{
@@ -93,6 +96,13 @@ impl Jobs {
         running.get(id).map(|running| running.control.clone())
     }
 
+    /// The crawl of whichever job it belongs to, if it runs in this process.
+    pub(crate) fn control_of(&self, crawl: CrawlId) -> Option<CrawlControl> {
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut controls = running.values().map(|running| &running.control);
+        controls.find(|control| control.crawl == crawl).cloned()
+    }
+
     fn running(&self, id: &str) -> Option<Running> {
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         running.get(id).cloned()
@@ -118,7 +128,7 @@ impl Jobs {
     }
 
     /// Remembers a crawl until it ends.
-    fn adopt(app: &Shared, id: &str, mut handle: CrawlHandle) -> CrawlControl {
+    pub(crate) fn adopt(app: &Shared, id: &str, mut handle: CrawlHandle) -> CrawlControl {
         let control = handle.control();
         let (tell, over) = watch::channel(false);
         let running = Running {
@@ -315,6 +325,7 @@ impl App {
     }
 
     pub(crate) async fn cancel_job(&self, row: &JobRow) -> Result<JobRow, ApiError> {
+        never_ends(row)?;
         let _change = self.jobs.change(&row.id)?;
         match (self.jobs.control(&row.id), row.crawl.state) {
             (Some(control), _) => {
@@ -335,6 +346,7 @@ impl App {
     }
 
     pub(crate) async fn delete_job(&self, row: &JobRow) -> Result<(), ApiError> {
+        never_ends(row)?;
         let _change = self.jobs.change(&row.id)?;
         if let Some(control) = self.jobs.control(&row.id) {
             control.cancel();
@@ -383,9 +395,10 @@ impl App {
     }
 }
 
-/// Removes jobs that ended longer ago than they are kept, at the start and every hour.
+/// Removes jobs that ended longer ago than they are kept, at the start and every hour; files that
+/// nothing refers to, at the start and every day.
 pub(crate) async fn remove_old(app: Shared) {
-    loop {
+    for hour in 0_u64.. {
         let kept = app.settings.limits.retention.as_millis() as i64;
         let filter = JobFilter {
             ended_before: Some(UnixMillis(now().0 - kept)),
@@ -402,8 +415,34 @@ pub(crate) async fn remove_old(app: Shared) {
             }
             Err(error) => tracing::warn!(%error, "old jobs could not be looked for"),
         }
+        if hour.is_multiple_of(24) {
+            sweep(&app).await;
+        }
         tokio::time::sleep(EVERY_HOUR).await;
     }
+}
+
+async fn sweep(app: &Shared) {
+    match app.store.sweep().await {
+        Ok(swept) if swept.segments > 0 => {
+            tracing::info!(
+                swept.segments,
+                swept.bytes,
+                "unused body files were removed"
+            );
+        }
+        Ok(_) => {}
+        Err(error) => tracing::warn!(%error, "unused body files could not be removed"),
+    }
+}
+
+/// The open frontier can be paused and cleared, not ended.
+fn never_ends(row: &JobRow) -> Result<(), ApiError> {
+    if row.crawl.spec.standing {
+        let message = "the open frontier never ends: pause it, or clear it with DELETE /frontier";
+        return Err(ApiError::new(Code::Conflict, message));
+    }
+    Ok(())
 }
 
 fn wrong_state(wanted: &str, state: CrawlState) -> ApiError {

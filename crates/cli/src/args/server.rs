@@ -37,6 +37,17 @@ pub(crate) struct ServeArgs {
         env = "TRAWL_RETENTION_DAYS"
     )]
     pub(crate) retention_days: u32,
+    /// A stream in which nothing happens gives a sign of life this often
+    #[arg(long, value_name = "TIME", default_value = "15s", value_parser = units::duration, env = "TRAWL_KEEP_ALIVE")]
+    pub(crate) keep_alive: Duration,
+    /// Links away from what was added that the open frontier follows
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 10,
+        env = "TRAWL_FRONTIER_DEPTH"
+    )]
+    pub(crate) frontier_depth: u32,
     /// Go on with crawls whose reader has left
     #[arg(long)]
     pub(crate) keep_unread: bool,

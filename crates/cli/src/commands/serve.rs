@@ -69,6 +69,8 @@ fn settings(args: &ServeArgs) -> anyhow::Result<ServerSettings> {
         stop_when_reader_leaves: !args.keep_unread,
         limits: Limits {
             retention: Duration::from_hours(24 * u64::from(args.retention_days)),
+            keep_alive: args.keep_alive,
+            frontier_depth: args.frontier_depth,
             ..Limits::default()
         },
         cors_origins: args.cors_origin.clone(),

@@ -194,6 +194,8 @@ pub trait Overview: Send + Sync + std::fmt::Debug {
     ) -> Result<ByScore, StoreError>;
     /// Crawls under way that have admitted URLs of a host.
     async fn crawls_on_host(&self, host: &str) -> Result<Vec<CrawlId>, StoreError>;
+    /// Forgets failures of a host and waits that came of them; gives its id, if it is known.
+    async fn forgive(&self, host: &str) -> Result<Option<HostId>, StoreError>;
     /// The result log keeps its numbers: what is left is found by every cursor as before.
     async fn purge(&self, purge: Purge) -> Result<Purged, StoreError>;
     /// Removes files that no visit refers to. May be ended at any moment and done again.

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use rusqlite::{Connection, Row, params, params_from_iter, types::Value};
 use trawl_types::{CrawlId, HostId, OutcomeKind, UnixMillis};
 
-use super::{SqliteStore, commit::MINUTE, fault::Fault, pages, queue_rows};
+use super::{SqliteStore, commit::MINUTE, fault::Fault, pages, queue_rows, writer::Command};
 use crate::contract::{
     StoreError,
     overview::{
@@ -73,6 +73,11 @@ impl Overview for SqliteStore {
                 Ok(found.collect::<Result<_, _>>()?)
             })
             .await
+    }
+
+    async fn forgive(&self, host: &str) -> Result<Option<HostId>, StoreError> {
+        let host = host.to_owned();
+        self.tell(|reply| Command::Forgive(host, reply)).await
     }
 
     async fn purge(&self, purge: Purge) -> Result<Purged, StoreError> {

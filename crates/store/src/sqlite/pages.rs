@@ -1,6 +1,8 @@
 //! Visits across crawls: newest first, crawl by crawl; those of one host by the index that keeps
 //! pages of a host together. A bounded number of rows is looked at for each question.
 
+use std::fmt::Write;
+
 use rusqlite::{Connection, Row, params, params_from_iter, types::Value};
 use trawl_types::{CrawlId, HostId, KeySecret, PageRecord, Sequence};
 
@@ -18,7 +20,7 @@ use crate::contract::{
 /// Numbers of the log that are looked at for one answer.
 const MOST_ROWS: i64 = 20_000;
 /// Pages of a host that are looked at for one answer.
-const MOST_PAGES: usize = 5_000;
+const MOST_PAGES: usize = 2_000;
 
 /// Conditions on a visit, and the values in them. The first numbers are taken by the query.
 struct Conditions {
@@ -63,7 +65,7 @@ impl Conditions {
         }
         if !filter.outcomes.is_empty() {
             let list = codes(&filter.outcomes);
-            all.sql.push_str(&format!(" AND r.outcome IN ({list})"));
+            let _ = write!(all.sql, " AND r.outcome IN ({list})");
         }
         match filter.duplicate {
             Some(true) => all.sql.push_str(" AND r.duplicate_of IS NOT NULL"),
@@ -173,7 +175,7 @@ fn newest_first(
     for crawl in crawls(conn, filter)? {
         let mut below = match filter.after {
             Some(after) if after.crawl < crawl.id => continue,
-            Some(after) if after.crawl == crawl.id => after.seq.0,
+            Some(after) if after.crawl == crawl.id => after.seq.0.min(crawl.last_seq + 1),
             _ => crawl.last_seq + 1,
         };
         while below > 1 {
@@ -226,7 +228,7 @@ fn of_host(
     let crawls = crawls(conn, filter)?;
     let conditions = Conditions::of(filter, 3);
     let sql = format!(
-        "{RECORD} WHERE r.page = ?1 AND r.crawl = ?2 {} ORDER BY r.seq DESC",
+        "{RECORD} WHERE r.seq = ?1 AND r.crawl = ?2 {}",
         conditions.sql
     );
     let mut visits = conn.prepare_cached(&sql)?;
@@ -255,8 +257,8 @@ fn of_host(
         if row.get::<_, i64>(2)? != host.0 {
             continue;
         }
-        for crawl in crawls_of(conn, page, &crawls)? {
-            let values = conditions.with(&[page, crawl.id.0]);
+        for (crawl, seq) in visits_of(conn, page, &crawls)? {
+            let values = conditions.with(&[seq, crawl.id.0]);
             for found in visits.query_map(params_from_iter(values), record)? {
                 let found = crawl.page(found?);
                 if start == Some(key) && !comes_after(filter.after, &found) {
@@ -282,25 +284,29 @@ fn of_host(
     Ok(Listed { items, next })
 }
 
-/// Of the crawls that are looked at, those that have visited a page, the newest first.
-fn crawls_of<'c>(
+/// Visits of a page in the crawls that are looked at, the newest first.
+fn visits_of<'c>(
     conn: &Connection,
     page: i64,
     crawls: &'c [Crawl],
-) -> Result<Vec<&'c Crawl>, Fault> {
+) -> Result<Vec<(&'c Crawl, i64)>, Fault> {
     let mut statement = conn.prepare_cached(
-        "SELECT DISTINCT crawl FROM results INDEXED BY results_page WHERE page = ?1
-         ORDER BY crawl DESC",
+        "SELECT crawl, seq FROM results INDEXED BY results_page WHERE page = ?1
+         ORDER BY crawl DESC, seq DESC",
     )?;
-    let found = statement.query_map([page], |row| row.get(0).map(CrawlId))?;
-    let mut visited = Vec::new();
-    for id in found {
-        let id = id?;
+    let found = statement.query_map([page], |row| Ok((CrawlId(row.get(0)?), row.get(1)?)))?;
+    let mut visits = Vec::new();
+    for visit in found {
+        let (id, seq) = visit?;
         // The list descends.
         let at = crawls.binary_search_by(|crawl| id.cmp(&crawl.id));
-        visited.extend(at.ok().and_then(|at| crawls.get(at)));
+        visits.extend(
+            at.ok()
+                .and_then(|at| crawls.get(at))
+                .map(|crawl| (crawl, seq)),
+        );
     }
-    Ok(visited)
+    Ok(visits)
 }
 
 fn comes_after(cursor: Option<PageCursor>, found: &FoundPage) -> bool {

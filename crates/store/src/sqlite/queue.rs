@@ -37,6 +37,16 @@ impl Writer {
     }
 }
 
+pub(super) fn forgive(conn: &Connection, host: &str) -> Result<Option<HostId>, Fault> {
+    let found = conn
+        .prepare_cached(
+            "UPDATE hosts SET failures = 0, next_allowed = 0 WHERE name = ?1 RETURNING id",
+        )?
+        .query_row([host], |row| row.get(0).map(HostId))
+        .optional()?;
+    Ok(found)
+}
+
 /// One host by name, all, or none where nobody knows the name.
 enum Which {
     All,
@@ -85,9 +95,17 @@ fn requeue(
         counters.pending += changed.requeued;
     }
     if wanted.delayed {
+        // All of them are read in the order of the table, those of one host by their index.
+        let which = match host {
+            Some(_) => "INDEXED BY crawl_pages_pending",
+            None => "NOT INDEXED",
+        };
+        let of_host = host.map_or("?2 IS NULL", |_| "host = ?2");
         changed.hurried = conn.execute(
-            "UPDATE crawl_pages INDEXED BY crawl_pages_pending SET not_before = 0
-             WHERE crawl = ?1 AND state = 0 AND not_before > 0 AND host = coalesce(?2, host)",
+            &format!(
+                "UPDATE crawl_pages {which} SET not_before = 0
+                 WHERE crawl = ?1 AND state = 0 AND not_before > 0 AND {of_host}"
+            ),
             params![crawl.0, host],
         )? as u64;
     }
@@ -137,11 +155,12 @@ fn clear(
     let cleared = match which {
         Which::None => 0,
         Which::All => conn.execute(
-            "DELETE FROM crawl_pages WHERE crawl = ?1 AND state = 0",
+            "DELETE FROM crawl_pages INDEXED BY crawl_pages_pending WHERE crawl = ?1 AND state = 0",
             [crawl.0],
         )?,
         Which::One(host) => conn.execute(
-            "DELETE FROM crawl_pages WHERE crawl = ?1 AND state = 0 AND host = ?2",
+            "DELETE FROM crawl_pages INDEXED BY crawl_pages_pending
+             WHERE crawl = ?1 AND state = 0 AND host = ?2",
             [crawl.0, host.0],
         )?,
     } as u64;

@@ -9,7 +9,7 @@ use super::fault::Fault;
 use crate::contract::queue::{ByScore, Listed, QueueCursor, QueueFilter, QueueState, QueuedUrl};
 
 /// Rows that are looked at for one answer.
-const MOST_ROWS: usize = 20_000;
+const MOST_ROWS: usize = 5_000;
 
 const COLUMNS: &str = "c.host, c.rank, c.page, c.state, c.depth, c.score, c.attempts, c.not_before,
     c.discovered_at, c.reason, c.reason_detail, c.outcome";
@@ -154,7 +154,7 @@ pub(super) fn host_id(conn: &Connection, name: &str) -> Result<Option<HostId>, F
     Ok(found)
 }
 
-/// Where the order is by score, ranks say all, and the index alone is read.
+/// Where the order is by score, ranks say all.
 pub(super) fn pending_by_score(
     conn: &Connection,
     crawl: CrawlId,

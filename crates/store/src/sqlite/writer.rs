@@ -42,6 +42,7 @@ pub(crate) enum Command {
     EnsureHost(CrawlId, String, Reply<StoredHost>),
     DeleteJob(String, Reply<bool>),
     ChangeQueue(CrawlId, QueueChange, Reply<Changed>),
+    Forgive(String, Reply<Option<HostId>>),
     Purge(Box<PurgeStep>, Reply<Purged>),
     /// Segments that nothing referred to, and where the newest ended then.
     RemoveSegments(Vec<u32>, End, Reply<Swept>),
@@ -114,6 +115,10 @@ impl Writer {
                 }
                 Command::ChangeQueue(crawl, change, reply) => {
                     let done = self.change_queue(crawl, &change);
+                    let _ = reply.send(done.map_err(|fault| fault.at(&self.path)));
+                }
+                Command::Forgive(host, reply) => {
+                    let done = super::queue::forgive(&self.conn, &host);
                     let _ = reply.send(done.map_err(|fault| fault.at(&self.path)));
                 }
                 Command::Purge(step, reply) => {

@@ -3,12 +3,18 @@
 //! * `results`: the five ways of delivery, fields, cursors, streams
 //! * `lives`: pause, resume, cancel, restart, `kill -9`
 //! * `rights`: keys, scopes, rates, other people's jobs, every route
+//! * `frontier`: the open frontier
+//! * `overview`: pages, domains, figures across jobs, cleaning up
+//! * `sharing`: priorities, thresholds, signs of life
 //! * `answers`: errors, extraction, explanations, the contract
 
 mod answers;
+mod frontier;
 mod lives;
+mod overview;
 mod results;
 mod rights;
+mod sharing;
 
 use serde_json::{Value, json};
 use trawl_testweb::WebSpec;
