@@ -44,7 +44,7 @@ async fn end(crawl: &Crawl<'_>, name: &str, visit: Visit) {
 }
 
 /// Two crawls: `a`, then a copy of it and a failure; then `a` again.
-async fn two<'s, S: Store>(store: &'s S) -> (Crawl<'s>, Crawl<'s>) {
+async fn two<S: Store>(store: &S) -> (Crawl<'_>, Crawl<'_>) {
     let first = Crawl::begin(store, &["a", "b", "c"], breadth()).await;
     end(&first, "a", visit(OutcomeKind::Fetched)).await;
     let copy = Visit {

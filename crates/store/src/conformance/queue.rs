@@ -39,8 +39,8 @@ pub async fn urls_are_listed_by_state_and_by_pages_of_a_list<S: Store + Overview
     let ask = async |state, limit, after| {
         let filter = QueueFilter {
             state,
-            limit,
             after,
+            limit,
             ..QueueFilter::default()
         };
         store.queue(crawl.id, filter).await.unwrap()
