@@ -101,7 +101,7 @@ impl Server {
     /// Answers until `stop` comes. Jobs stay `running`: the next start goes on with them.
     pub async fn run(self, stop: impl Future<Output = ()>) -> Result<(), ServeError> {
         let router = routes::router(&self.app);
-        let cleaning = tokio::spawn(crate::jobs::remove_old(Arc::clone(&self.app)));
+        let cleaning = tokio::spawn(crate::jobs::cleaning::remove_old(Arc::clone(&self.app)));
         let graceful = GracefulShutdown::new();
         let mut stop = std::pin::pin!(stop);
         loop {

@@ -2,8 +2,10 @@
 //! are the engine's one mechanism, and the state in the store is the truth.
 //!
 //! * [`view`]: a job as it is shown
+//! * [`cleaning`]: old jobs and unused files
 //! * [`follow`]: the results of a job as they come in
 
+pub(crate) mod cleaning;
 pub(crate) mod follow;
 pub(crate) mod view;
 
@@ -17,10 +19,7 @@ use tokio::sync::watch;
 use trawl_engine::{CrawlControl, CrawlHandle, EngineError};
 use trawl_store::{
     Store,
-    contract::{
-        jobs::{JobFilter, JobRow, JobStore, NewJob},
-        overview::Overview,
-    },
+    contract::jobs::{JobFilter, JobRow, JobStore, NewJob},
 };
 use trawl_types::{CrawlId, CrawlSpec, CrawlState, UnixMillis};
 use uuid::Uuid;
@@ -33,8 +32,6 @@ use crate::{
 
 /// How long a request waits for a job to have stopped. Answers under way get a few seconds.
 const STOPPING: Duration = Duration::from_secs(10);
-
-const EVERY_HOUR: Duration = Duration::from_hours(1);
 
 /// What makes up a new job.
 #[derive(Debug)]
@@ -392,47 +389,6 @@ impl App {
             }
         }
         Ok(resumed)
-    }
-}
-
-/// Removes jobs that ended longer ago than they are kept, at the start and every hour; files that
-/// nothing refers to, at the start and every day.
-pub(crate) async fn remove_old(app: Shared) {
-    for hour in 0_u64.. {
-        let kept = app.settings.limits.retention.as_millis() as i64;
-        let filter = JobFilter {
-            ended_before: Some(UnixMillis(now().0 - kept)),
-            limit: 1000,
-            ..JobFilter::default()
-        };
-        match app.store.jobs(filter).await {
-            Ok((rows, _)) => {
-                for row in rows {
-                    if let Err(error) = app.delete_job(&row).await {
-                        tracing::warn!(job = row.id, ?error, "an old job could not be removed");
-                    }
-                }
-            }
-            Err(error) => tracing::warn!(%error, "old jobs could not be looked for"),
-        }
-        if hour.is_multiple_of(24) {
-            sweep(&app).await;
-        }
-        tokio::time::sleep(EVERY_HOUR).await;
-    }
-}
-
-async fn sweep(app: &Shared) {
-    match app.store.sweep().await {
-        Ok(swept) if swept.segments > 0 => {
-            tracing::info!(
-                swept.segments,
-                swept.bytes,
-                "unused body files were removed"
-            );
-        }
-        Ok(_) => {}
-        Err(error) => tracing::warn!(%error, "unused body files could not be removed"),
     }
 }
 

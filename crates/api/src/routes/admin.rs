@@ -14,7 +14,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::{
     domains::host_name,
-    frontier::may_pass,
+    frontier::change::may_pass,
     input,
     pages::{time, visible_job},
 };
