@@ -35,6 +35,8 @@ def main(seed: str) -> None:
                 response.read()
                 sys.exit(f"{response.status_code}: {response.json()['message']}")
             for line in response.iter_lines():
+                if not line:  # a sign of life
+                    continue
                 message = json.loads(line)
                 if message["type"] == "page":
                     page = message["data"]

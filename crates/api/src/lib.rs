@@ -6,6 +6,7 @@
 //! * `auth`: keys, users, scopes and rates
 //! * `app`: what all handlers share
 //! * `jobs`: the life of a job: start, pause, resume, cancel, recovery after a crash
+//! * `frontier`: the open frontier, a crawl that never completes
 //! * `spider`: a request becomes a spec; results become pages, lists and streams
 //! * `routes`: every endpoint, in one list
 //! * `tls`: certificates and keys
@@ -14,6 +15,7 @@
 mod app;
 pub mod auth;
 mod error;
+mod frontier;
 mod jobs;
 mod routes;
 mod serve;

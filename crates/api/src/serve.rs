@@ -127,7 +127,7 @@ impl Server {
     pub async fn run(self, stop: impl Future<Output = ()>) -> Result<(), ServeError> {
         let router = routes::router(&self.app);
         let cleaning = [
-            tokio::spawn(crate::jobs::remove_old(Arc::clone(&self.app))),
+            tokio::spawn(crate::jobs::cleaning::remove_old(Arc::clone(&self.app))),
             tokio::spawn(crate::auth::login::remove_old(Arc::clone(&self.app))),
         ];
         let graceful = GracefulShutdown::new();

@@ -119,6 +119,10 @@ pub struct Limits {
     pub jobs_per_key: u64,
     /// Bytes of a request's body.
     pub body_bytes: usize,
+    /// A stream in which nothing happens gives a sign of life this often.
+    pub keep_alive: Duration,
+    /// Links away from what was added that the open frontier follows.
+    pub frontier_depth: u32,
     /// Jobs that ended longer ago are removed.
     pub retention: Duration,
 }
@@ -132,6 +136,8 @@ impl Default for Limits {
             discovered_urls: 10_000,
             jobs_per_key: 100,
             body_bytes: 10 * 1024 * 1024,
+            keep_alive: Duration::from_secs(15),
+            frontier_depth: 10,
             retention: Duration::from_hours(30 * 24),
         }
     }

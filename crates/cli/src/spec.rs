@@ -26,6 +26,7 @@ pub(crate) fn spec_of(args: &CrawlArgs) -> anyhow::Result<CrawlSpec> {
         strategy: StrategySpec {
             order: order_of(args.limits.strategy),
             keywords: args.limits.keywords.clone(),
+            min_score: 0,
         },
         politeness: politeness_of(&args.politeness),
         fetch: fetch_of(&args.requests)?,

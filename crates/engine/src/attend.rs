@@ -4,7 +4,14 @@
 use std::{sync::Arc, time::Duration};
 
 use tokio::sync::{mpsc::UnboundedReceiver, oneshot, watch};
-use trawl_store::{Store, StoreError, contract::read::CrawlRow};
+use trawl_store::{
+    Store, StoreError,
+    contract::{
+        queue::Planted,
+        read::CrawlRow,
+        write::{CommitBatch, NewLink},
+    },
+};
 use trawl_types::{CrawlId, CrawlState, Sequence};
 
 use crate::{
@@ -42,8 +49,18 @@ impl Attendant {
                             continue;
                         }
                     }
+                    Some(Command::Add { links, reply, .. }) => {
+                        if let Ok(planted) = self.add(links).await {
+                            let _ = reply.send(planted);
+                        }
+                    }
+                    Some(Command::Change { change, reply, .. }) => {
+                        if let Ok(changed) = self.store.change_queue(self.crawl, change).await {
+                            let _ = reply.send(changed);
+                        }
+                    }
                     // Results wait in the store for slow readers; nobody else is held up.
-                    Some(Command::Hold { .. } | Command::Start(_)) => continue,
+                    Some(Command::Hold { .. } | Command::Start(_) | Command::Forgive(_)) => continue,
                 },
             }
             match self.look().await {
@@ -65,6 +82,18 @@ impl Attendant {
         };
         let now = self.clock.wall();
         self.store.set_state(self.crawl, state, why, now).await
+    }
+
+    /// URLs that somebody adds; whoever has their hosts on loan finds them in the store.
+    async fn add(&self, links: Vec<NewLink>) -> Result<Vec<Planted>, StoreError> {
+        let batch = CommitBatch {
+            crawl: self.crawl,
+            now: self.clock.wall(),
+            settlements: Vec::new(),
+            hosts: Vec::new(),
+            seeds: links,
+        };
+        Ok(self.store.commit(batch).await?.planted)
     }
 
     async fn look(&self) -> Result<CrawlRow, StoreError> {

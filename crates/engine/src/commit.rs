@@ -8,11 +8,17 @@ use std::{
     time::Duration,
 };
 
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+use tokio::sync::{
+    mpsc::{UnboundedReceiver, UnboundedSender},
+    oneshot,
+};
 use trawl_frontier::Moment;
 use trawl_store::{
     Store, StoreError,
-    contract::write::{CommitBatch, CommitReport, HostUpdate, NewLink, Settlement},
+    contract::{
+        queue::{Changed, Planted, QueueChange},
+        write::{CommitBatch, CommitReport, HostUpdate, NewLink, Settlement},
+    },
 };
 use trawl_types::{CrawlId, HostId, PageId, Scheme};
 
@@ -40,6 +46,10 @@ pub(crate) enum What {
     Host(Box<HostUpdate>),
     Robots(Box<HostUpdate>, HostId, Scheme),
     Seeds(Vec<NewLink>),
+    /// URLs that somebody adds, who is told what became of each.
+    Added(Vec<NewLink>, oneshot::Sender<Vec<Planted>>),
+    /// Done on its own, after everything before it and before everything after it.
+    Change(QueueChange, oneshot::Sender<Changed>),
 }
 
 #[derive(Debug)]
@@ -54,11 +64,21 @@ pub(crate) enum After {
     },
 }
 
+/// Which part of a crawl's queue is no longer what it was.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reread {
+    pub(crate) host: Option<HostId>,
+    /// Hosts that were given up are taken up again.
+    pub(crate) reopen: bool,
+}
+
 /// What a commit tells the dispatcher.
 #[derive(Debug)]
 pub(crate) struct Committed {
     pub(crate) crawl: CrawlId,
     pub(crate) report: CommitReport,
+    /// The queue was changed: it has to be read anew.
+    pub(crate) reread: Option<Reread>,
     pub(crate) afters: Vec<After>,
     pub(crate) robots: Vec<(HostId, Scheme)>,
     pub(crate) items: usize,
@@ -79,7 +99,10 @@ impl Committer {
     pub(crate) async fn run(mut self) {
         while let Some(first) = self.items.recv().await {
             for (crawl, items) in by_crawl(self.gather(first).await) {
-                let result = self.commit(crawl, items).await;
+                let result = match alone(items) {
+                    Ok((change, reply, weight)) => self.change(crawl, change, reply, weight).await,
+                    Err(items) => self.commit(crawl, items).await,
+                };
                 let failed = result.is_err();
                 if self.done.send(result).is_err() || failed {
                     return;
@@ -108,6 +131,42 @@ impl Committer {
         batch
     }
 
+    async fn change(
+        &self,
+        crawl: CrawlId,
+        change: QueueChange,
+        reply: oneshot::Sender<Changed>,
+        weight: usize,
+    ) -> Result<Committed, StoreError> {
+        let reopen = matches!(&change, QueueChange::Requeue(wanted) if wanted.suspended);
+        let named = match &change {
+            QueueChange::Requeue(wanted) => wanted.host.is_some(),
+            QueueChange::Clear { host } => host.is_some(),
+        };
+        let changed = self.store.change_queue(crawl, change).await?;
+        let counts = self.store.counts(crawl).await?;
+        let last_seq = self.store.crawl(crawl).await?.last_seq;
+        let _ = reply.send(changed);
+        // A name that nobody knows changes nothing.
+        let known = !named || changed.host.is_some();
+        Ok(Committed {
+            crawl,
+            report: CommitReport {
+                counts,
+                last_seq: (last_seq.0 > 0).then_some(last_seq),
+                ..CommitReport::default()
+            },
+            reread: known.then_some(Reread {
+                host: changed.host,
+                reopen,
+            }),
+            afters: Vec::new(),
+            robots: Vec::new(),
+            items: 1,
+            weight,
+        })
+    }
+
     async fn commit(&self, crawl: CrawlId, items: Vec<Item>) -> Result<Committed, StoreError> {
         let mut batch = CommitBatch {
             crawl,
@@ -118,7 +177,7 @@ impl Committer {
         };
         let count = items.len();
         let weight = items.iter().map(|item| item.weight).sum();
-        let (mut afters, mut robots) = (Vec::new(), Vec::new());
+        let (mut afters, mut robots, mut adders) = (Vec::new(), Vec::new(), Vec::new());
         for item in items {
             match item.what {
                 What::Page(mut settlement, after) => {
@@ -131,6 +190,12 @@ impl Committer {
                     afters.push(after);
                 }
                 What::Seeds(seeds) => batch.seeds.extend(seeds),
+                What::Added(links, reply) => {
+                    adders.push((batch.seeds.len(), links.len(), reply));
+                    batch.seeds.extend(links);
+                }
+                // Never in a group with others.
+                What::Change(..) => {}
                 What::Host(update) => batch.hosts.push(*update),
                 What::Robots(update, host, scheme) => {
                     batch.hosts.push(*update);
@@ -139,9 +204,14 @@ impl Committer {
             }
         }
         let report = self.store.commit(batch).await?;
+        for (start, count, reply) in adders {
+            let planted = report.planted.get(start..start + count);
+            let _ = reply.send(planted.unwrap_or_default().to_vec());
+        }
         Ok(Committed {
             crawl,
             report,
+            reread: None,
             afters,
             robots,
             items: count,
@@ -150,14 +220,38 @@ impl Committer {
     }
 }
 
-/// A batch is one crawl's; order within a crawl is kept.
+/// A batch is one crawl's; order within a crawl is kept, and a change of the queue stands alone.
 fn by_crawl(items: Vec<Item>) -> Vec<(CrawlId, Vec<Item>)> {
     let mut groups: Vec<(CrawlId, Vec<Item>)> = Vec::new();
     for item in items {
-        match groups.iter_mut().find(|(crawl, _)| *crawl == item.crawl) {
-            Some((_, group)) => group.push(item),
-            None => groups.push((item.crawl, vec![item])),
+        let mut last = groups.iter_mut().rev();
+        match last.find(|(crawl, _)| *crawl == item.crawl) {
+            Some((_, group)) if !is_change(&item) && !group.iter().any(is_change) => {
+                group.push(item);
+            }
+            _ => groups.push((item.crawl, vec![item])),
         }
     }
     groups
+}
+
+fn is_change(item: &Item) -> bool {
+    matches!(item.what, What::Change(..))
+}
+
+type Change = (QueueChange, oneshot::Sender<Changed>, usize);
+
+/// A change of the queue, which stands alone in its group; anything else comes back.
+fn alone(mut items: Vec<Item>) -> Result<Change, Vec<Item>> {
+    match items.pop() {
+        Some(Item {
+            what: What::Change(change, reply),
+            weight,
+            ..
+        }) if items.is_empty() => Ok((change, reply, weight)),
+        last => {
+            items.extend(last);
+            Err(items)
+        }
+    }
 }

@@ -7,8 +7,15 @@ use tokio::sync::{
     mpsc::{UnboundedSender, unbounded_channel},
     oneshot, watch,
 };
-use trawl_store::{Store, StoreError, contract::jobs::NewJob};
-use trawl_types::{CrawlId, CrawlSpec, CrawlState, spec::SpecError};
+use trawl_store::{
+    Store, StoreError,
+    contract::{
+        jobs::NewJob,
+        queue::{Changed, Planted, QueueChange},
+        write::NewLink,
+    },
+};
+use trawl_types::{CrawlId, CrawlSpec, CrawlState, CrawlUrl, HostId, Reason, spec::SpecError};
 
 use crate::{
     attend::Attendant,
@@ -161,6 +168,7 @@ impl Engine {
         change(&mut row.spec);
         something_is_left(crawl, row.state)?;
         let plan = Arc::new(self.plan(row.spec)?);
+        self.store.reopen_crawl(crawl, plan.write_rules()).await?;
         if row.state != CrawlState::Running {
             let now = self.clock.wall();
             self.store
@@ -219,6 +227,11 @@ impl Engine {
         Ok(progress_of(&counts, Some(last_seq)))
     }
 
+    /// A host that failed, or asked to be left alone, is as good as new. Its delay stays.
+    pub fn forgive(&self, host: HostId) {
+        let _ = self.commands.send(Command::Forgive(host));
+    }
+
     async fn run(
         &self,
         crawl: CrawlId,
@@ -258,11 +271,42 @@ fn something_is_left(crawl: CrawlId, state: CrawlState) -> Result<(), EngineErro
     }
 }
 
+/// What became of a URL that was added.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Added {
+    /// The text is no URL that could be crawled.
+    Unusable(Reason),
+    /// It waits for its turn.
+    New(CrawlUrl),
+    /// A rule is against it, which is recorded.
+    Refused(CrawlUrl, Reason),
+    /// The crawl has it already: the store says how it stands.
+    Known(CrawlUrl),
+}
+
+impl Added {
+    fn of(url: CrawlUrl, link: &NewLink) -> Self {
+        match &link.target.verdict {
+            Ok(_) => Self::New(url),
+            Err(reason) => Self::Refused(url, Reason::clone(reason)),
+        }
+    }
+
+    fn became(&mut self, planted: Planted) {
+        if planted == Planted::Known
+            && let Self::New(url) | Self::Refused(url, _) = self
+        {
+            *self = Self::Known(url.clone());
+        }
+    }
+}
+
 /// What can be done about a crawl that runs in this process, or that this process looks on; shared
 /// freely.
 #[derive(Debug, Clone)]
 pub struct CrawlControl {
     pub crawl: CrawlId,
+    pub plan: Arc<CrawlPlan>,
     pub progress: watch::Receiver<Progress>,
     commands: UnboundedSender<Command>,
 }
@@ -288,6 +332,55 @@ impl CrawlControl {
         let _ = self.commands.send(Command::Stop { crawl, how });
     }
 
+    /// Adds URLs, each with its score, as if they were seeds. They are durable before this returns;
+    /// what became of each is said in their order.
+    pub async fn add(&self, urls: &[(String, u8)]) -> Result<Vec<Added>, EngineError> {
+        let mut answers = Vec::with_capacity(urls.len());
+        let (mut links, mut places) = (Vec::new(), Vec::new());
+        for (text, score) in urls {
+            match self.plan.added_link(text, *score) {
+                Ok((url, link)) => {
+                    places.push(answers.len());
+                    answers.push(Added::of(url, &link));
+                    links.push(link);
+                }
+                Err(reason) => answers.push(Added::Unusable(reason)),
+            }
+        }
+        let (reply, planted) = oneshot::channel();
+        let crawl = self.crawl;
+        self.send(Command::Add {
+            crawl,
+            links,
+            reply,
+        })?;
+        let planted = planted.await.map_err(|_| EngineError::Stopped)?;
+        for (place, planted) in places.into_iter().zip(planted) {
+            if let Some(answer) = answers.get_mut(place) {
+                answer.became(planted);
+            }
+        }
+        Ok(answers)
+    }
+
+    /// Changes the queue; durable before this returns, and the crawl goes on with what is left.
+    pub async fn change(&self, change: QueueChange) -> Result<Changed, EngineError> {
+        let (reply, changed) = oneshot::channel();
+        let crawl = self.crawl;
+        self.send(Command::Change {
+            crawl,
+            change,
+            reply,
+        })?;
+        changed.await.map_err(|_| EngineError::Stopped)
+    }
+
+    fn send(&self, command: Command) -> Result<(), EngineError> {
+        self.commands
+            .send(command)
+            .map_err(|_| EngineError::Stopped)
+    }
+
     /// Asks for nothing more while it is held; what is under way arrives. For readers that cannot
     /// keep up.
     pub fn hold(&self, held: bool) {
@@ -300,6 +393,7 @@ impl CrawlHandle {
     pub fn control(&self) -> CrawlControl {
         CrawlControl {
             crawl: self.crawl,
+            plan: Arc::clone(&self.plan),
             progress: self.progress.clone(),
             commands: self.commands.clone(),
         }

@@ -31,7 +31,7 @@ mod task;
 mod visit;
 mod worker;
 
-pub use engine::{CrawlControl, CrawlHandle, Engine, EngineError, EngineOptions};
+pub use engine::{Added, CrawlControl, CrawlHandle, Engine, EngineError, EngineOptions};
 pub use explain::{Explanation, RobotsSays, explain};
 pub use plan::CrawlPlan;
 pub use progress::{CrawlEnd, Progress};

@@ -13,7 +13,7 @@ use trawl_store::contract::{
 };
 use trawl_store::{Store, StoreError};
 use trawl_types::{
-    CrawlId, CrawlSpec, CrawlUrl, HostKey, KeySecret, LinkKind, LinkRel, Place, Reason,
+    CrawlId, CrawlSpec, CrawlUrl, HostKey, KeySecret, LinkKind, LinkRel, Place, Reason, ReasonCode,
     spec::{MAX_SCORE, SitemapPolicy, SpecError},
 };
 use url::{Origin, Url};
@@ -138,6 +138,18 @@ impl CrawlPlan {
         self.scorer.score(url, anchor, parent, None, false)
     }
 
+    /// The score of a link, if it suffices.
+    pub(crate) fn weigh(&self, url: &CrawlUrl, anchor: &str, parent: u8) -> Result<u8, Reason> {
+        let score = self.score(url, anchor, parent);
+        let least = self.spec.strategy.min_score;
+        if score >= least {
+            return Ok(score);
+        }
+        let share = |score: u8| f32::from(score) / f32::from(MAX_SCORE);
+        let detail = format!("{:.2}, threshold {:.2}", share(score), share(least));
+        Err(Reason::new(ReasonCode::LowScore, detail))
+    }
+
     /// Where a link leads and what the rules say of it; `None` if it is no web address.
     pub(crate) fn target(
         &self,
@@ -149,7 +161,7 @@ impl CrawlPlan {
     ) -> Option<LinkTarget> {
         let url = self.normaliser.join(base, href).ok()?;
         let verdict = self.judge(&url, rel);
-        let verdict = verdict.map(|()| self.score(&url, anchor, parent_score));
+        let verdict = verdict.and_then(|()| self.weigh(&url, anchor, parent_score));
         Some(LinkTarget::new(
             url.as_str(),
             url.host().as_str(),
@@ -242,6 +254,15 @@ impl CrawlPlan {
             )
         })
         .collect()
+    }
+
+    /// A URL that somebody adds, as it enters the store.
+    pub(crate) fn added_link(&self, text: &str, score: u8) -> Result<(CrawlUrl, NewLink), Reason> {
+        let url = self.normaliser.seed(text)?;
+        let verdict = self.judge_seed(&url).map(|()| score);
+        let (kind, rel) = (LinkKind::Anchor, LinkRel::default());
+        let link = new_link(&url, verdict, kind, rel, Place::Body, "");
+        Ok((url, link))
     }
 
     pub(crate) fn write_rules(&self) -> WriteRules {

@@ -18,6 +18,8 @@ const LOOK: Duration = Duration::from_millis(500);
 /// A crawl that could not be joined is tried again after so many looks.
 const LOOKS_AFTER_FAILURE: u32 = 20;
 
+const PARTING: Duration = Duration::from_millis(300);
+
 /// Crawls that this process takes part in.
 #[derive(Debug, Clone, Default)]
 pub struct Joined {
@@ -68,6 +70,8 @@ pub async fn work(
     while !joined.controls().is_empty() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
+    // The hosts of the last crawl are given back when they are next looked over.
+    tokio::time::sleep(PARTING).await;
 }
 
 async fn look(

@@ -51,6 +51,8 @@ pub(crate) struct Lane<T> {
     /// The best rank that is known to wait in the store alone: nothing worse may overtake it.
     left_behind: Option<i64>,
     asked: bool,
+    /// The refill under way was asked for before the store changed.
+    outdated: bool,
     /// The best rank that was left in the store while a refill was under way.
     missed: Option<i64>,
     capacity: usize,
@@ -75,6 +77,7 @@ impl<T> Lane<T> {
             more_in_store,
             left_behind: None,
             asked: false,
+            outdated: false,
             missed: None,
             capacity,
             pages: used.pages,
@@ -186,6 +189,10 @@ impl<T> Lane<T> {
 
     pub(crate) fn refill(&mut self, items: Vec<Queued<T>>, exhausted: bool, now: Moment) {
         self.asked = false;
+        if std::mem::take(&mut self.outdated) {
+            self.let_go.clear();
+            return;
+        }
         self.more_in_store = !exhausted || self.missed.is_some();
         // What the store did not send is no better than the last it did.
         let unsent = items.last().filter(|_| !exhausted).map(|item| item.rank);
@@ -200,6 +207,20 @@ impl<T> Lane<T> {
 
     pub(crate) fn close(&mut self, why: ReasonCode) {
         self.closed = Some(why);
+        self.forget_queue();
+    }
+
+    /// What waits here is no longer what waits in the store: all of it is asked for anew. What is
+    /// leased stays in hand.
+    pub(crate) fn reread(&mut self) {
+        self.forget_queue();
+        self.left_behind = None;
+        self.missed = None;
+        self.more_in_store = true;
+        self.outdated = self.asked;
+    }
+
+    fn forget_queue(&mut self) {
         for page in self
             .waiting
             .values()

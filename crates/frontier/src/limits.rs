@@ -17,6 +17,8 @@ pub struct CrawlLimits {
     pub breaker: BreakerSpec,
     /// URLs of one host held in memory; the rest waits in the store.
     pub lane_capacity: usize,
+    /// Requests for each one of a crawl with weight 1, where both could go on.
+    pub weight: u32,
 }
 
 impl CrawlLimits {
@@ -32,6 +34,7 @@ impl CrawlLimits {
             needs_robots: politeness.robots != RobotsPolicy::Ignore,
             breaker: politeness.breaker.clone(),
             lane_capacity: lane_capacity(politeness.per_host),
+            weight: spec.priority.weight(),
         }
     }
 }

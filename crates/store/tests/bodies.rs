@@ -9,10 +9,13 @@ use std::{
 use trawl_store::{
     OpenOptions, SqliteStore, Store,
     conformance::web::{Crawl, NOW, breadth, visit},
-    contract::write::{Settlement, Visit, VisitEnd},
+    contract::{
+        overview::{Overview, Purge},
+        write::{Settlement, Visit, VisitEnd},
+    },
     segment,
 };
-use trawl_types::{CrawlId, OutcomeKind, Sequence};
+use trawl_types::{CrawlId, CrawlState, OutcomeKind, Sequence, UnixMillis};
 
 fn open(path: &Path) -> SqliteStore {
     SqliteStore::open(path, &OpenOptions::default()).unwrap()
@@ -147,4 +150,63 @@ async fn a_segment_file_is_a_warc_file_under_zstd() {
         rest = &after[length + 4..];
     }
     assert_eq!(types, ["warcinfo", "response", "response"]);
+}
+
+#[tokio::test]
+async fn files_that_nothing_refers_to_are_swept_and_later_bodies_find_their_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.db");
+    let store = open(&path);
+    let crawl = Crawl::begin(&store, &["a", "b", "c"], breadth()).await;
+    keep(&crawl, "a", "first").await;
+    assert_eq!(store.sweep().await.unwrap().segments, 0, "it is in use");
+    let purge = Purge {
+        before: Some(UnixMillis(NOW.0 + 1)),
+        ..Purge::default()
+    };
+    let end = store.set_state(crawl.id, CrawlState::Completed, "", NOW);
+    end.await.unwrap();
+    assert_eq!(store.purge(purge.clone()).await.unwrap().visits, 1);
+    store.reopen_crawl(crawl.id, breadth()).await.unwrap();
+    let swept = store.sweep().await.unwrap();
+    assert_eq!(swept.segments, 1);
+    assert!(!segment_file(&path, 1).exists());
+    let seq = keep(&crawl, "b", "second").await;
+    assert_eq!(text(&store, crawl.id, seq).await.as_deref(), Some("second"));
+    assert_eq!(store.sweep().await.unwrap().segments, 0);
+    assert!(segment_file(&path, 2).exists());
+    store.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_sweep_that_was_killed_before_the_file_was_gone_is_done_by_the_next() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.db");
+    let store = open(&path);
+    let (first, id) = {
+        let crawl = Crawl::begin(&store, &["a", "b"], breadth()).await;
+        keep(&crawl, "a", "first").await;
+        let end = store.set_state(crawl.id, CrawlState::Completed, "", NOW);
+        end.await.unwrap();
+        (std::fs::read(segment_file(&path, 1)).unwrap(), crawl.id)
+    };
+    let purge = Purge {
+        crawl: Some(id),
+        ..Purge::default()
+    };
+    store.purge(purge).await.unwrap();
+    assert_eq!(store.sweep().await.unwrap().segments, 1);
+    store.close().await.unwrap();
+    // As if the process had ended between its commit and the removal of the file.
+    std::fs::write(segment_file(&path, 1), first).unwrap();
+    let store = open(&path);
+    assert_eq!(store.sweep().await.unwrap().segments, 1);
+    assert!(!segment_file(&path, 1).exists());
+    store.reopen_crawl(id, breadth()).await.unwrap();
+    let crawl = Crawl { store: &store, id };
+    let seq = keep(&crawl, "b", "second").await;
+    assert_eq!(text(&store, id, seq).await.as_deref(), Some("second"));
+    store.close().await.unwrap();
+    let store = open(&path);
+    assert_eq!(text(&store, id, seq).await.as_deref(), Some("second"));
 }

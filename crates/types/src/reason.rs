@@ -56,6 +56,7 @@ codes! {
     HostSuspended = 21, "host_suspended", "the host was suspended for this run";
     PathTooDeep = 22, "path_too_deep", "the path has more segments than the limit";
     NearDuplicates = 23, "near_duplicates", "only pages that repeat each other link to it";
+    LowScore = 24, "low_score", "the link scores below the crawl's threshold";
 }
 
 /// A refusal: which rule, and what exactly it saw.

@@ -2,8 +2,10 @@
 //! are the engine's one mechanism, and the state in the store is the truth.
 //!
 //! * [`view`]: a job as it is shown
+//! * [`cleaning`]: old jobs and unused files
 //! * [`follow`]: the results of a job as they come in
 
+pub(crate) mod cleaning;
 pub(crate) mod follow;
 pub(crate) mod view;
 
@@ -19,7 +21,7 @@ use trawl_store::{
     Store,
     contract::jobs::{JobFilter, JobRow, JobStore, NewJob},
 };
-use trawl_types::{CrawlSpec, CrawlState, UnixMillis};
+use trawl_types::{CrawlId, CrawlSpec, CrawlState, UnixMillis};
 use uuid::Uuid;
 
 use crate::{
@@ -30,8 +32,6 @@ use crate::{
 
 /// How long a request waits for a job to have stopped. Answers under way get a few seconds.
 const STOPPING: Duration = Duration::from_secs(10);
-
-const EVERY_HOUR: Duration = Duration::from_hours(1);
 
 /// What makes up a new job.
 #[derive(Debug)]
@@ -93,6 +93,13 @@ impl Jobs {
         running.get(id).map(|running| running.control.clone())
     }
 
+    /// The crawl of whichever job it belongs to, if it runs in this process.
+    pub(crate) fn control_of(&self, crawl: CrawlId) -> Option<CrawlControl> {
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut controls = running.values().map(|running| &running.control);
+        controls.find(|control| control.crawl == crawl).cloned()
+    }
+
     fn running(&self, id: &str) -> Option<Running> {
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         running.get(id).cloned()
@@ -118,7 +125,7 @@ impl Jobs {
     }
 
     /// Remembers a crawl until it ends.
-    fn adopt(app: &Shared, id: &str, mut handle: CrawlHandle) -> CrawlControl {
+    pub(crate) fn adopt(app: &Shared, id: &str, mut handle: CrawlHandle) -> CrawlControl {
         let control = handle.control();
         let (tell, over) = watch::channel(false);
         let running = Running {
@@ -315,6 +322,7 @@ impl App {
     }
 
     pub(crate) async fn cancel_job(&self, row: &JobRow) -> Result<JobRow, ApiError> {
+        never_ends(row)?;
         let _change = self.jobs.change(&row.id)?;
         match (self.jobs.control(&row.id), row.crawl.state) {
             (Some(control), _) => {
@@ -335,6 +343,7 @@ impl App {
     }
 
     pub(crate) async fn delete_job(&self, row: &JobRow) -> Result<(), ApiError> {
+        never_ends(row)?;
         let _change = self.jobs.change(&row.id)?;
         if let Some(control) = self.jobs.control(&row.id) {
             control.cancel();
@@ -383,27 +392,13 @@ impl App {
     }
 }
 
-/// Removes jobs that ended longer ago than they are kept, at the start and every hour.
-pub(crate) async fn remove_old(app: Shared) {
-    loop {
-        let kept = app.settings.limits.retention.as_millis() as i64;
-        let filter = JobFilter {
-            ended_before: Some(UnixMillis(now().0 - kept)),
-            limit: 1000,
-            ..JobFilter::default()
-        };
-        match app.store.jobs(filter).await {
-            Ok((rows, _)) => {
-                for row in rows {
-                    if let Err(error) = app.delete_job(&row).await {
-                        tracing::warn!(job = row.id, ?error, "an old job could not be removed");
-                    }
-                }
-            }
-            Err(error) => tracing::warn!(%error, "old jobs could not be looked for"),
-        }
-        tokio::time::sleep(EVERY_HOUR).await;
+/// The open frontier can be paused and cleared, not ended.
+fn never_ends(row: &JobRow) -> Result<(), ApiError> {
+    if row.crawl.spec.standing {
+        let message = "the open frontier never ends: pause it, or clear it with DELETE /frontier";
+        return Err(ApiError::new(Code::Conflict, message));
     }
+    Ok(())
 }
 
 fn wrong_state(wanted: &str, state: CrawlState) -> ApiError {

@@ -18,7 +18,7 @@ use crate::{
     jobs::{Wanted, view::JobView},
     spider::{
         fields::Fields,
-        request::SpiderBody,
+        request::{SpiderBody, priority},
         stream::{Source, events},
     },
 };
@@ -32,7 +32,7 @@ const MOST_URLS: usize = 100;
 #[schema(example = json!({ "urls": ["https://example.org/a", "https://example.org/b"] }))]
 pub(super) struct CrawlRequest {
     urls: Vec<String>,
-    /// high, normal or low. Crawls take turns, so that none waits for another to end.
+    /// high, normal (the default) or low: its share where several crawls want to go on.
     priority: Option<String>,
 }
 
@@ -68,7 +68,7 @@ pub(super) async fn crawl(
 ) -> Result<Response, ApiError> {
     if let [url] = body.urls.as_slice() {
         // One URL that cannot be read is an error of the request.
-        single(&app, url)?;
+        single(&app, url, body.priority.as_deref())?;
     }
     submit(&app, &identity, &headers, &body).await
 }
@@ -99,11 +99,11 @@ async fn submit(
             format!("give 1 to {MOST_URLS} URLs"),
         ));
     }
-    check_priority(body.priority.as_deref())?;
+    priority(body.priority.as_deref())?;
     let key = idempotency(headers)?;
     let mut jobs = Vec::new();
     for (number, url) in body.urls.iter().enumerate() {
-        let spec = match single(app, url) {
+        let spec = match single(app, url, body.priority.as_deref()) {
             Ok(spec) => spec,
             Err(error) => {
                 jobs.push(refused(url, &error));
@@ -150,16 +150,9 @@ fn refused(url: &str, error: &ApiError) -> JobResponse {
     }
 }
 
-fn check_priority(priority: Option<&str>) -> Result<(), ApiError> {
-    match priority {
-        None | Some("high" | "normal" | "low") => Ok(()),
-        Some(_) => Err(ApiError::field("priority", "must be high, normal or low")),
-    }
-}
-
 /// One page and nothing beyond it.
-pub(super) fn single(app: &Shared, url: &str) -> Result<CrawlSpec, ApiError> {
-    pages(app, vec![url.to_owned()], 1)
+fn single(app: &Shared, url: &str, priority: Option<&str>) -> Result<CrawlSpec, ApiError> {
+    pages(app, vec![url.to_owned()], 1, priority)
 }
 
 /// These pages and nothing beyond them, with their content.
@@ -167,6 +160,7 @@ pub(super) fn pages(
     app: &Shared,
     urls: Vec<String>,
     concurrency: u32,
+    priority: Option<&str>,
 ) -> Result<CrawlSpec, ApiError> {
     let body = SpiderBody {
         max_pages: Some(urls.len().max(1) as u64),
@@ -174,6 +168,7 @@ pub(super) fn pages(
         max_depth: Some(0),
         concurrency: Some(concurrency),
         same_domain_only: Some(false),
+        priority: priority.map(str::to_owned),
         ..SpiderBody::default()
     };
     let keep = KeepSpec {
@@ -198,6 +193,10 @@ pub(super) struct DeepCrawlRequest {
     max_pages: Option<u64>,
     /// What best_first looks for; it needs at least one.
     keywords: Vec<String>,
+    /// 0 to 1: links that score less are not followed.
+    score_threshold: Option<f64>,
+    /// high, normal (the default) or low.
+    priority: Option<String>,
 }
 
 /// Crawls from one URL as a job.
@@ -218,6 +217,8 @@ pub(super) async fn crawl_deep(
         max_pages: Some(body.max_pages.unwrap_or(100)),
         strategy: body.strategy,
         keywords: body.keywords,
+        score_threshold: body.score_threshold,
+        priority: body.priority,
         ..SpiderBody::default()
     };
     let keep = KeepSpec {

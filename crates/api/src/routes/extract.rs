@@ -27,6 +27,8 @@ use crate::{
 /// URLs of one batch.
 const MOST_URLS: usize = 100;
 const MOST_AT_ONCE: u32 = 20;
+/// Somebody waits for the answer.
+const INTERACTIVE: Option<&str> = Some("high");
 
 /// What is known of a page besides its content.
 #[derive(Debug, Clone, Default, Serialize, ToSchema)]
@@ -227,7 +229,7 @@ async fn read(
     let mut results = HashMap::new();
     let mut good = Vec::new();
     for url in &urls {
-        match pages(app, vec![url.clone()], at_once) {
+        match pages(app, vec![url.clone()], at_once, INTERACTIVE) {
             Ok(_) => good.push(url.clone()),
             Err(error) if urls.len() == 1 => return Err(error),
             Err(error) => {
@@ -236,7 +238,7 @@ async fn read(
         }
     }
     if !good.is_empty() {
-        let spec = pages(app, good.clone(), at_once)?;
+        let spec = pages(app, good.clone(), at_once, INTERACTIVE)?;
         let request = serde_json::json!({ "extract": urls }).to_string();
         let started = begin(app, identity, headers, spec, request, true).await?;
         let mut attendance = Attendance::new(app, started.control.clone());

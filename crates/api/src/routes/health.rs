@@ -2,16 +2,11 @@
 
 use axum::{Json, extract::State};
 use serde::Serialize;
-use trawl_store::{
-    Store,
-    contract::jobs::{JobFilter, JobStore},
-};
-use trawl_types::CrawlState;
+use trawl_store::Store;
 use utoipa::ToSchema;
 
 use crate::{
     app::Shared,
-    auth::Onlooker,
     error::{ApiError, Code, ErrorBody},
 };
 
@@ -52,42 +47,5 @@ pub(super) async fn ready(State(app): State<Shared>) -> Result<Json<Ready>, ApiE
         status: "ready",
         database: "ok",
         running_jobs: app.jobs.count(),
-    }))
-}
-
-#[derive(Debug, Serialize, ToSchema)]
-pub(super) struct Stats {
-    jobs_total: u64,
-    jobs_running: u64,
-    jobs_paused: u64,
-    jobs_completed: u64,
-    jobs_failed: u64,
-    jobs_cancelled: u64,
-    uptime_seconds: u64,
-}
-
-/// The server in numbers: one's own jobs, those of all for administrators.
-#[utoipa::path(get, path = "/stats", tag = "health", responses(
-    (status = 200, body = Stats), (status = 401, body = ErrorBody)))]
-pub(super) async fn stats(
-    State(app): State<Shared>,
-    Onlooker { owner }: Onlooker,
-) -> Result<Json<Stats>, ApiError> {
-    let count = async |states: Vec<CrawlState>| {
-        let filter = JobFilter {
-            states,
-            owner: owner.clone(),
-            ..JobFilter::default()
-        };
-        app.store.jobs(filter).await.map(|(_, total)| total)
-    };
-    Ok(Json(Stats {
-        jobs_total: count(Vec::new()).await?,
-        jobs_running: count(vec![CrawlState::Running]).await?,
-        jobs_paused: count(vec![CrawlState::Paused]).await?,
-        jobs_completed: count(vec![CrawlState::Completed]).await?,
-        jobs_failed: count(vec![CrawlState::Failed]).await?,
-        jobs_cancelled: count(vec![CrawlState::Cancelled]).await?,
-        uptime_seconds: app.started.elapsed().as_secs(),
     }))
 }

@@ -120,7 +120,7 @@ async fn listed(
     }))
 }
 
-fn page_size(limit: Option<u32>) -> Result<u32, ApiError> {
+pub(super) fn page_size(limit: Option<u32>) -> Result<u32, ApiError> {
     match limit.unwrap_or(100) {
         limit @ 1..=1000 => Ok(limit),
         limit => Err(ApiError::field(

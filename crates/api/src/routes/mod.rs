@@ -5,22 +5,30 @@
 //! * [`jobs`]: lists, states, results, events, and what can be done to a job
 //! * [`extract`]: main content of pages
 //! * [`explain`]: why a URL was or was not crawled
+//! * [`frontier`]: the open frontier
+//! * [`pages`], [`domains`], [`stats`]: what was crawled, across jobs
+//! * [`admin`]: cleaning up
 //! * [`keys`]: who may use the server
 //! * [`session`]: logging in and out
 //! * [`health`]: whether it is well
 //! * [`input`]: bodies and queries, with errors of one shape
 //! * [`docs`]: the contract, to read and for programs
 
+mod admin;
 mod crawl;
 mod docs;
+mod domains;
 mod explain;
 mod extract;
+mod frontier;
 mod health;
 mod input;
 mod jobs;
 mod keys;
+mod pages;
 mod session;
 mod spider;
+mod stats;
 mod ws;
 
 use axum::{
@@ -79,7 +87,8 @@ fn endpoints() -> OpenApiRouter<Shared> {
     OpenApiRouter::with_openapi(Contract::openapi())
         .routes(routes!(health::health))
         .routes(routes!(health::ready))
-        .routes(routes!(health::stats))
+        .routes(routes!(stats::stats))
+        .routes(routes!(stats::timeseries))
         .routes(routes!(spider::spider_crawl))
         .routes(routes!(extract::spider_extract))
         .routes(routes!(extract::extract))
@@ -102,6 +111,18 @@ fn endpoints() -> OpenApiRouter<Shared> {
         .routes(routes!(jobs::retry))
         .routes(routes!(explain::explain_job))
         .routes(routes!(explain::explain))
+        .routes(routes!(frontier::change::clear))
+        .routes(routes!(frontier::stats))
+        .routes(routes!(frontier::urls))
+        .routes(routes!(frontier::add::add))
+        .routes(routes!(frontier::add::seed))
+        .routes(routes!(frontier::change::recover))
+        .routes(routes!(pages::list))
+        .routes(routes!(domains::list))
+        .routes(routes!(domains::get))
+        .routes(routes!(domains::robots))
+        .routes(routes!(admin::reset_domain))
+        .routes(routes!(admin::purge_pages))
         .routes(routes!(keys::list, keys::create))
         .routes(routes!(keys::revoke))
         .routes(routes!(session::login))

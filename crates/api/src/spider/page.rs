@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use trawl_extract::charset::decode;
-use trawl_store::{SqliteStore, Store, StoreError, contract::jobs::JobRow};
+use trawl_store::{
+    SqliteStore, Store, StoreError,
+    contract::{jobs::JobRow, read::CrawlRow},
+};
 use trawl_types::{
     CrawlId, OutcomeKind, PageRecord,
     record::PageContent,
@@ -44,12 +47,16 @@ struct Kept {
 
 impl Pages {
     pub(crate) fn of(app: &App, row: &JobRow, fields: Fields) -> Self {
+        Self::of_crawl(app, &row.crawl, fields)
+    }
+
+    pub(crate) fn of_crawl(app: &App, crawl: &CrawlRow, fields: Fields) -> Self {
         Self {
             store: Arc::clone(&app.store),
-            crawl: row.crawl.id,
+            crawl: crawl.id,
             fields,
             content_bytes: app.settings.limits.content_bytes as usize,
-            robots_obeyed: row.crawl.spec.politeness.robots != RobotsPolicy::Ignore,
+            robots_obeyed: crawl.spec.politeness.robots != RobotsPolicy::Ignore,
         }
     }
 

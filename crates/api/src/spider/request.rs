@@ -6,8 +6,8 @@ use trawl_store::Store;
 use trawl_types::{
     CrawlSpec,
     spec::{
-        ContentSpec, FetchSpec, HostScope, KeepSpec, Order, Politeness, RobotsPolicy, ScopeSpec,
-        StrategySpec,
+        ContentSpec, FetchSpec, HostScope, KeepSpec, MAX_SCORE, Order, Politeness, Priority,
+        RobotsPolicy, ScopeSpec, StrategySpec,
     },
 };
 use utoipa::{IntoParams, ToSchema};
@@ -65,6 +65,10 @@ pub(crate) struct SpiderBody {
     pub(crate) strategy: Option<String>,
     /// What best_first looks for; it needs at least one.
     pub(crate) keywords: Vec<String>,
+    /// 0 to 1: links that score less are not followed.
+    pub(crate) score_threshold: Option<f64>,
+    /// high, normal (the default) or low: its share where several crawls want to go on.
+    pub(crate) priority: Option<String>,
     /// Give up on a page after this long, 1 to 600.
     pub(crate) timeout_seconds: Option<u64>,
     /// Requests at once, 1 to 100.
@@ -105,7 +109,9 @@ impl SpiderBody {
             strategy: StrategySpec {
                 order,
                 keywords: self.keywords.clone(),
+                min_score: min_score(self.score_threshold)?,
             },
+            priority: priority(self.priority.as_deref())?,
             politeness: self.politeness(app, is_admin)?,
             fetch: self.fetch(app)?,
             keep,
@@ -177,6 +183,25 @@ impl SpiderBody {
             fetch.idle_timeout_ms = fetch.idle_timeout_ms.min(total);
         }
         Ok(fetch)
+    }
+}
+
+pub(crate) fn priority(text: Option<&str>) -> Result<Priority, ApiError> {
+    match text {
+        None | Some("normal") => Ok(Priority::Normal),
+        Some("high") => Ok(Priority::High),
+        Some("low") => Ok(Priority::Low),
+        Some(_) => Err(ApiError::field("priority", "must be high, normal or low")),
+    }
+}
+
+fn min_score(threshold: Option<f64>) -> Result<u8, ApiError> {
+    match threshold {
+        None => Ok(0),
+        Some(share) if (0.0..=1.0).contains(&share) => {
+            Ok((share * f64::from(MAX_SCORE)).ceil() as u8)
+        }
+        Some(_) => Err(ApiError::field("score_threshold", "is not between 0 and 1")),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Pages as NDJSON and as server-sent events: `type: page` as they come, `type: stats` last.
 
-use std::{convert::Infallible, time::Duration};
+use std::{convert::Infallible, pin::Pin, time::Duration};
 
 use axum::{
     body::Body,
@@ -25,8 +25,6 @@ use crate::{
         view::{duration_seconds, failed, stop_reason},
     },
 };
-
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// Cancels a crawl whose results nobody reads any more.
 #[derive(Debug)]
@@ -170,22 +168,40 @@ fn wants_events(headers: &HeaderMap) -> bool {
 }
 
 fn lines(source: Source) -> Response {
+    let patience = source.app.settings.limits.keep_alive;
     let chunks = items(source).map(|items| {
         let mut text = String::new();
         for item in items {
             text.push_str(&item.value.to_string());
             text.push('\n');
         }
-        Ok::<_, Infallible>(Bytes::from(text))
+        Bytes::from(text)
     });
-    let mut response = Body::from_stream(chunks).into_response();
+    let mut response = Body::from_stream(kept_alive(chunks, patience)).into_response();
     let kind = HeaderValue::from_static("application/x-ndjson");
     response.headers_mut().insert(header::CONTENT_TYPE, kind);
     response
 }
 
+/// An empty line whenever nothing has come for a while: readers of lines skip it, and whoever
+/// stands in between sees that the connection is in use.
+fn kept_alive(
+    chunks: impl Stream<Item = Bytes> + Send + 'static,
+    patience: Duration,
+) -> impl Stream<Item = Result<Bytes, Infallible>> + Send {
+    let chunks: Pin<Box<dyn Stream<Item = Bytes> + Send>> = Box::pin(chunks);
+    stream::unfold(chunks, move |mut chunks| async move {
+        match tokio::time::timeout(patience, chunks.next()).await {
+            Ok(Some(chunk)) => Some((Ok(chunk), chunks)),
+            Ok(None) => None,
+            Err(_) => Some((Ok(Bytes::from_static(b"\n")), chunks)),
+        }
+    })
+}
+
 /// Events carry the place in the log as their id, so that a reader can go on after a break.
 pub(crate) fn events(source: Source) -> Response {
+    let patience = source.app.settings.limits.keep_alive;
     let events = items(source).flat_map(|items| {
         stream::iter(items.into_iter().map(|item| {
             let mut event = Event::default().data(item.value.to_string());
@@ -195,6 +211,6 @@ pub(crate) fn events(source: Source) -> Response {
             Ok::<_, Infallible>(event)
         }))
     });
-    let keep_alive = KeepAlive::new().interval(KEEP_ALIVE).text("ping");
+    let keep_alive = KeepAlive::new().interval(patience).text("ping");
     Sse::new(events).keep_alive(keep_alive).into_response()
 }

@@ -73,6 +73,10 @@ impl Settings {
             discovered_urls: self.number("limits.discovered-urls") as usize,
             jobs_per_key: self.number("limits.jobs"),
             body_bytes: self.size("limits.body") as usize,
+            keep_alive: self
+                .time("limits.keep-alive")
+                .max(Duration::from_millis(10)),
+            frontier_depth: self.number("limits.frontier-depth") as u32,
             retention: Duration::from_hours(24 * self.number("limits.retention-days")),
         };
         if limits.pages_per_request > limits.most_pages_per_request {

@@ -104,6 +104,10 @@ settings! {
         "Body of a request";
     "limits.retention-days", "retention-days", Kind::Number(0, 36_500), "30", "DAYS",
         "Remove jobs this many days after they ended";
+    "limits.keep-alive", "keep-alive", Kind::Duration, "15s", "TIME",
+        "A stream in which nothing happens gives a sign of life this often";
+    "limits.frontier-depth", "frontier-depth", Kind::Number(0, 1_000), "10", "N",
+        "Links away from what was added that the open frontier follows";
     "crawl.delay", "delay", Kind::Duration, "1s", "TIME",
         "Least time between two requests to one host; jobs may ask for more";
     "crawl.keep-unread", "keep-unread", Kind::Switch, "false", "BOOL",

@@ -76,6 +76,9 @@ impl Dispatcher {
                 Stop::Cancel => (CrawlState::Cancelled, "cancelled"),
             });
         }
+        if running.plan.spec.standing {
+            return None;
+        }
         let used = self.frontier.budget_is_used(crawl);
         if used && out == 0 && running.is_quiet() {
             return self.completed(crawl, USED_UP);

@@ -276,6 +276,9 @@ impl Dispatcher {
             in_flight,
             ..progress
         });
+        if let Some(reread) = committed.reread {
+            self.reread(committed.crawl, reread);
+        }
         if self.loans.is_some() {
             let pages = committed.report.counts.pages;
             self.frontier.pages_at_least(committed.crawl, pages);

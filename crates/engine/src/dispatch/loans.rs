@@ -82,6 +82,11 @@ impl Dispatcher {
         self.loans.as_ref().map(|loans| loans.next_look)
     }
 
+    pub(crate) fn has_loans_to_tend(&self) -> bool {
+        let loans = self.loans.as_ref();
+        loans.is_some_and(|loans| !loans.since.is_empty() || !self.crawls.is_empty())
+    }
+
     /// Time may have passed unnoticed while this process was stopped.
     pub(crate) fn loans_are_stale(&self) -> bool {
         let now = self.clock.now();

@@ -7,6 +7,7 @@
 //! * `leases`: what happens with a lease the frontier hands out
 //! * `events`: what happens when a visit or a commit reports
 //! * `loans`: hosts on loan, where several processes crawl from one store
+//! * `queue`: URLs that people add, and changes of the queue that they ask for
 //! * `digests`: content made of bodies beside the loop
 //! * `sitemaps`: sitemaps that robots.txt names
 //! * `ends`: how crawls stop
@@ -18,6 +19,7 @@ mod hosts;
 mod leases;
 mod loans;
 mod lookups;
+mod queue;
 mod running;
 mod sitemaps;
 
@@ -38,12 +40,18 @@ use tokio::{
     time::sleep_until,
 };
 use trawl_frontier::{Frontier, LeaseId};
-use trawl_store::{Store, StoreError};
+use trawl_store::{
+    Store, StoreError,
+    contract::{
+        queue::{Changed, Planted, QueueChange},
+        write::NewLink,
+    },
+};
 use trawl_types::{CrawlId, HostId};
 
 use crate::{
     clock::Clock,
-    commit::{Committed, Committer, Item},
+    commit::{Committed, Committer, Item, What},
     engine::EngineError,
     plan::CrawlPlan,
     progress::{CrawlEnd, Progress},
@@ -65,8 +73,28 @@ const MOST_PER_ROUND: usize = 256;
 #[derive(Debug)]
 pub(crate) enum Command {
     Start(Box<Start>),
-    Stop { crawl: CrawlId, how: Stop },
-    Hold { crawl: CrawlId, held: bool },
+    Stop {
+        crawl: CrawlId,
+        how: Stop,
+    },
+    Hold {
+        crawl: CrawlId,
+        held: bool,
+    },
+    /// URLs that somebody adds to a crawl.
+    Add {
+        crawl: CrawlId,
+        links: Vec<NewLink>,
+        reply: oneshot::Sender<Vec<Planted>>,
+    },
+    /// A change of a crawl's queue.
+    Change {
+        crawl: CrawlId,
+        change: QueueChange,
+        reply: oneshot::Sender<Changed>,
+    },
+    /// A host that failed is as good as new.
+    Forgive(HostId),
 }
 
 #[derive(Debug)]
@@ -218,7 +246,7 @@ impl Dispatcher {
             .frontier
             .next_wake_up()
             .map(|at| self.clock.instant_of(at));
-        let look = self.next_look().filter(|_| !self.crawls.is_empty());
+        let look = self.next_look().filter(|_| self.has_loans_to_tend());
         let look = look.map(|at| self.clock.instant_of(at));
         let grace = self
             .crawls
@@ -233,6 +261,17 @@ impl Dispatcher {
             Command::Start(start) => self.start(*start),
             Command::Stop { crawl, how } => self.stop(crawl, how),
             Command::Hold { crawl, held } => self.hold(crawl, held),
+            Command::Add {
+                crawl,
+                links,
+                reply,
+            } => self.add(crawl, links, reply),
+            Command::Change {
+                crawl,
+                change,
+                reply,
+            } => self.commit(crawl, What::Change(change, reply), 64),
+            Command::Forgive(host) => self.frontier.forgive(host, self.clock.now()),
         }
     }
 }

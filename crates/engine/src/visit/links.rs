@@ -91,7 +91,7 @@ pub(crate) fn known_links(plan: &CrawlPlan, stored: &[StoredLink], score: u8) ->
         let url = plan.normaliser().seed(&link.url).ok()?;
         let verdict = plan
             .judge(&url, link.rel)
-            .map(|()| plan.score(&url, &link.anchor, score));
+            .and_then(|()| plan.weigh(&url, &link.anchor, score));
         Some(new_link(
             &url,
             verdict,

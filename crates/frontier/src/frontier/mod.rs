@@ -1,12 +1,14 @@
 //! The whole: all crawls and hosts of a process, and the schedule over them.
 //!
 //! * `schedule`: which hosts may be asked now, for which crawl, and who must wait until when
+//! * `shares`: whose turn it is, where several crawls could go on
 //! * `leases`: handing the right to contact a host out, and taking it back
 //! * `loans`: hosts that come and go, where several processes share them
 
 mod leases;
 mod loans;
 mod schedule;
+mod shares;
 #[cfg(test)]
 mod tests;
 
@@ -17,12 +19,14 @@ use trawl_types::{CrawlId, HostId, PageId, ReasonCode, Scheme};
 
 use crate::{
     CrawlLimits, HostEntry, HostState, LeaseId, Moment, Queued,
+    breaker::Breaker,
     host::{Host, Robots},
     lane::{Lane, Used},
     lease::LeaseRecord,
 };
 pub use loans::Rest;
 use schedule::{WakeUp, has_room};
+use shares::{Share, Turns};
 
 /// What became of an offered URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +55,7 @@ pub(crate) struct Crawl {
     in_flight: u32,
     busy_lanes: usize,
     paused: bool,
+    share: Share,
 }
 
 impl Crawl {
@@ -71,8 +76,8 @@ impl Crawl {
 pub struct Frontier<T> {
     hosts: FxHashMap<HostId, Host<T>>,
     crawls: FxHashMap<CrawlId, Crawl>,
-    /// Whose turn it is: crawls are served in rotation.
-    turns: VecDeque<CrawlId>,
+    /// Whose turn it is.
+    turns: Turns,
     wake_ups: BinaryHeap<WakeUp>,
     leases: FxHashMap<LeaseId, LeaseRecord>,
     refills: VecDeque<RefillWanted>,
@@ -85,7 +90,7 @@ impl<T> Default for Frontier<T> {
         Self {
             hosts: FxHashMap::default(),
             crawls: FxHashMap::default(),
-            turns: VecDeque::new(),
+            turns: Turns::default(),
             wake_ups: BinaryHeap::new(),
             leases: FxHashMap::default(),
             refills: VecDeque::new(),
@@ -98,6 +103,7 @@ impl<T> Default for Frontier<T> {
 impl<T> Frontier<T> {
     /// Adds a crawl that has `pages` of its budget behind it.
     pub fn add_crawl(&mut self, id: CrawlId, limits: CrawlLimits, pages: u64) {
+        let share = Share::new(limits.weight);
         let crawl = Crawl {
             limits,
             ready: BTreeSet::new(),
@@ -106,16 +112,14 @@ impl<T> Frontier<T> {
             in_flight: 0,
             busy_lanes: 0,
             paused: false,
+            share,
         };
-        if self.crawls.insert(id, crawl).is_none() {
-            self.turns.push_back(id);
-        }
+        self.crawls.insert(id, crawl);
     }
 
     /// Forgets a crawl with all that it has queued. Its leases that are out must still be settled.
     pub fn remove_crawl(&mut self, id: CrawlId, now: Moment) {
         self.crawls.remove(&id);
-        self.turns.retain(|turn| *turn != id);
         self.refills.retain(|refill| refill.crawl != id);
         let hosts: Vec<HostId> = self.hosts.keys().copied().collect();
         for host_id in hosts {
@@ -271,6 +275,38 @@ impl<T> Frontier<T> {
         self.reschedule(host, now);
     }
 
+    /// The store's pending URLs were changed behind the frontier's back: lanes of the crawl, on one
+    /// host or on all, are read anew. `reopen` takes hosts up again that were given up.
+    pub fn reread(&mut self, crawl: CrawlId, host: Option<HostId>, reopen: bool, now: Moment) {
+        let hosts: Vec<HostId> = match host {
+            Some(host) => vec![host],
+            None => self.hosts.keys().copied().collect(),
+        };
+        for host_id in hosts {
+            let Some(host) = self.hosts.get_mut(&host_id) else {
+                continue;
+            };
+            let Some(lane) = host.lane(crawl) else {
+                continue;
+            };
+            if reopen && lane.closed == Some(ReasonCode::HostSuspended) {
+                lane.closed = None;
+            }
+            lane.reread();
+            self.reschedule(host_id, now);
+        }
+    }
+
+    /// Forgets that a host failed, and waits that came of it. Delays stay.
+    pub fn forgive(&mut self, host_id: HostId, now: Moment) {
+        if let Some(host) = self.hosts.get_mut(&host_id) {
+            host.breaker = Breaker::with_failures(0);
+            host.next_allowed = now;
+        }
+        self.keep_distance(host_id);
+        self.reschedule(host_id, now);
+    }
+
     /// True if nothing of a crawl is queued, out or uncommitted, and no lane has more in the store.
     pub fn is_idle(&self, crawl: CrawlId) -> bool {
         self.crawls
@@ -287,11 +323,12 @@ impl<T> Frontier<T> {
         self.crawls.get(&crawl).is_some_and(Crawl::budget_is_used)
     }
 
-    /// True if the crawl has slots free that nothing in memory can fill.
+    /// True if the crawl has slots free that nothing in memory can fill, and is not idle.
     pub fn is_hungry(&self, crawl: CrawlId) -> bool {
         self.crawls
             .get(&crawl)
             .is_some_and(|c| c.in_flight < c.limits.concurrency && c.ready.is_empty())
+            && !self.is_idle(crawl)
     }
 
     pub fn host_count(&self) -> usize {

@@ -192,22 +192,21 @@ impl<T> Frontier<T> {
 
     /// The crawl whose turn it is and the host to ask for it.
     pub(crate) fn pick(&mut self) -> Option<(CrawlId, HostId)> {
-        for _ in 0..self.turns.len() {
-            let crawl_id = self.turns.pop_front()?;
-            self.turns.push_back(crawl_id);
-            let Some(crawl) = self.crawls.get(&crawl_id) else {
-                continue;
-            };
-            if crawl.paused || crawl.in_flight >= crawl.limits.concurrency {
-                continue;
-            }
-            if crawl.budget_is_taken() {
-                continue;
-            }
-            if let Some((_, _, host)) = crawl.ready.first() {
-                return Some((crawl_id, *host));
-            }
-        }
-        None
+        let turns = &self.turns;
+        let could = self
+            .crawls
+            .iter()
+            .filter(|(_, crawl)| {
+                !crawl.paused
+                    && crawl.in_flight < crawl.limits.concurrency
+                    && !crawl.budget_is_taken()
+                    && !crawl.ready.is_empty()
+            })
+            .min_by_key(|(id, crawl)| (turns.order(&crawl.share), **id));
+        let crawl_id = could.map(|(id, _)| *id)?;
+        let crawl = self.crawls.get_mut(&crawl_id)?;
+        self.turns.take(&mut crawl.share);
+        let (_, _, host) = crawl.ready.first()?;
+        Some((crawl_id, *host))
     }
 }

@@ -18,6 +18,7 @@ fn limits() -> CrawlLimits {
         needs_robots: false,
         breaker: BreakerSpec::default(),
         lane_capacity: 16,
+        weight: 4,
     }
 }
 

@@ -143,6 +143,13 @@ impl RobotsRules {
         self.crawl_delay
     }
 
+    /// The rules that hold for this crawler, as they stand in the file, by line.
+    pub fn lines(&self) -> Vec<(u32, String)> {
+        let mut lines: Vec<_> = self.rules.iter().map(Rule::shown).collect();
+        lines.sort_unstable();
+        lines
+    }
+
     /// As written in the file: relative ones are resolved by whoever knows where it came from.
     pub fn sitemaps(&self) -> &[String] {
         &self.sitemaps

@@ -85,12 +85,17 @@ impl Rule {
                 line: Some(self.line),
             };
         }
+        let (line, rule) = self.shown();
+        RobotsVerdict::Disallowed { line, rule }
+    }
+
+    /// Its line and its text, as it stands in the file.
+    pub(super) fn shown(&self) -> (u32, String) {
         let source = self.source.as_deref().unwrap_or(&self.pattern);
         let shown = &source[..source.len().min(SHOWN_BYTES)];
-        RobotsVerdict::Disallowed {
-            line: self.line,
-            rule: format!("Disallow: {}", String::from_utf8_lossy(shown)),
-        }
+        let name = if self.allow { "Allow" } else { "Disallow" };
+        let text = format!("{name}: {}", String::from_utf8_lossy(shown));
+        (self.line, text)
     }
 }
 

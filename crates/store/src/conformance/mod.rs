@@ -7,6 +7,8 @@
 //! * [`depth`]: shortest distances, whatever the order of arrival
 //! * [`recrawl`]: a second crawl of the same pages
 //! * [`content`]: copies, near-duplicates and content made of pages
+//! * [`queue`]: the queue of a crawl, looked at and changed
+//! * [`overview`]: questions across crawls, and cleaning up
 //! * [`hostile`]: strings from strangers
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
@@ -16,6 +18,8 @@ pub mod depth;
 pub mod frontier;
 pub mod hostile;
 pub mod log;
+pub mod overview;
+pub mod queue;
 pub mod recrawl;
 pub mod web;
 
@@ -59,6 +63,16 @@ macro_rules! conformance_suite {
             content::a_page_without_what_is_kept_is_asked_for_anew,
             content::a_refusal_for_near_duplicates_is_lifted_by_another_link,
             content::seeds_may_come_later_and_their_sitemaps_lead_no_further,
+            queue::urls_are_listed_by_state_and_by_pages_of_a_list,
+            queue::what_failed_is_tried_again_and_the_log_keeps_both,
+            queue::waits_and_suspensions_end_when_somebody_says_so,
+            queue::what_is_cleared_can_be_found_again,
+            queue::a_url_that_somebody_names_is_no_longer_too_deep,
+            overview::visits_are_listed_newest_first_and_by_what_they_are,
+            overview::visits_of_a_host_are_listed_one_page_after_the_other,
+            overview::hosts_and_totals_add_crawls_up,
+            overview::activity_comes_in_buckets_of_time,
+            overview::what_is_purged_leaves_every_cursor_valid,
             hostile::strings_come_back_as_they_went_in,
             hostile::nothing_is_found_where_nothing_is,
         }

@@ -5,11 +5,15 @@
 //! * [`jobs`]: jobs and keys of a server
 //! * [`accounts`]: people who may use it
 //! * [`loans`]: hosts that several processes share
+//! * [`queue`]: the queue of a crawl as people see and change it
+//! * [`overview`]: questions across crawls, and cleaning up
 //! * [`read`](mod@read): questions about crawls, pages, hosts and the result log
 
 pub mod accounts;
 pub mod jobs;
 pub mod loans;
+pub mod overview;
+pub mod queue;
 pub mod read;
 pub mod target;
 pub mod write;
@@ -19,6 +23,7 @@ use trawl_types::{CrawlId, CrawlSpec, CrawlState, HostId, PageId, Sequence, Unix
 
 use jobs::NewJob;
 use loans::HostLoans;
+use queue::{Changed, QueueChange};
 use read::{CrawlCounts, CrawlRow, PendingUrl, StoredHost, StoredLink, StoredPrint};
 use trawl_types::record::{PageRecord, PageStanding};
 use write::{CommitBatch, CommitReport, NewLink, WriteRules};
@@ -101,6 +106,13 @@ pub trait Store: Send + Sync + std::fmt::Debug {
 
     /// One transaction: pages, edges, new candidates, settled leases, host updates, result log.
     async fn commit(&self, batch: CommitBatch) -> Result<CommitReport, StoreError>;
+
+    /// Changes a crawl's queue in one transaction; the crawl need not be open.
+    async fn change_queue(
+        &self,
+        crawl: CrawlId,
+        change: QueueChange,
+    ) -> Result<Changed, StoreError>;
 
     async fn crawls(&self) -> Result<Vec<CrawlRow>, StoreError>;
     async fn crawl(&self, crawl: CrawlId) -> Result<CrawlRow, StoreError>;

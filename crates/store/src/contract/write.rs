@@ -5,6 +5,7 @@ use trawl_types::{
     UnixMillis, spec::Order, terrain::DomainClass,
 };
 
+use super::queue::Planted;
 use super::read::{CrawlCounts, PendingUrl, StoredHost};
 use super::target::LinkTarget;
 
@@ -224,6 +225,8 @@ pub struct CommitReport {
     /// Hosts that `admitted` names for the first time in this process. Among very many hosts one
     /// may be named again: a back end need not remember all of them.
     pub hosts: Vec<StoredHost>,
+    /// What became of the batch's `seeds`, in their order.
+    pub planted: Vec<Planted>,
     /// The crawl in numbers after this commit.
     pub counts: CrawlCounts,
     /// Last sequence number given out in this crawl's result log.

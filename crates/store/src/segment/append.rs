@@ -10,7 +10,7 @@ use std::{
 
 use trawl_types::UnixMillis;
 
-use super::{BodyRef, file_name, warc};
+use super::{BodyRef, file_name, numbers, warc};
 
 /// A new file is begun after this many bytes.
 const SEGMENT_BYTES: u64 = 1 << 30;
@@ -102,6 +102,16 @@ impl Appender {
         Ok(())
     }
 
+    /// Nothing more goes into the newest file; gives the beginning of the next.
+    pub(crate) fn leave_segment(&mut self) -> End {
+        self.file = None;
+        self.end = End {
+            segment: self.end.segment + 1,
+            offset: 0,
+        };
+        self.end
+    }
+
     fn file_for(&mut self, more: u64, now: UnixMillis) -> io::Result<Arc<File>> {
         let full = self.end.offset > 0 && self.end.offset + more > SEGMENT_BYTES;
         if self.end.segment == 0 || full {
@@ -151,14 +161,9 @@ fn info_length(folder: &Path, segment: u32) -> io::Result<u64> {
 
 /// Files after the last one that is referred to hold nothing.
 fn remove_newer(folder: &Path, segment: u32) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let name = entry?.file_name();
-        let number = name
-            .to_str()
-            .and_then(|name| name.strip_suffix(".warc.zst"))
-            .and_then(|stem| stem.parse::<u32>().ok());
-        if number.is_some_and(|number| number > segment) {
-            fs::remove_file(folder.join(&name))?;
+    for number in numbers(folder)? {
+        if number > segment {
+            fs::remove_file(folder.join(file_name(number)))?;
         }
     }
     Ok(())

@@ -32,6 +32,22 @@ pub(crate) fn folder(database: &Path) -> PathBuf {
     crate::sqlite::beside(database, "-bodies")
 }
 
+/// Numbers of the files that are there.
+pub(crate) fn numbers(folder: &Path) -> std::io::Result<Vec<u32>> {
+    if !folder.is_dir() {
+        return Ok(Vec::new());
+    }
+    let mut numbers = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let name = entry?.file_name();
+        let stem = name
+            .to_str()
+            .and_then(|name| name.strip_suffix(".warc.zst"));
+        numbers.extend(stem.and_then(|stem| stem.parse::<u32>().ok()));
+    }
+    Ok(numbers)
+}
+
 pub(crate) fn file_name(segment: u32) -> String {
     format!("{segment:06}.warc.zst")
 }

@@ -27,6 +27,18 @@ use crate::{
     segment::append::Appender,
 };
 
+/// Milliseconds.
+pub(super) const MINUTE: i64 = 60_000;
+
+/// What a commit adds to the figures of a host.
+#[derive(Debug, Clone, Copy, Default)]
+struct HostEnds {
+    pages: i64,
+    errors: i64,
+    bytes: i64,
+    last: i64,
+}
+
 /// A crawl that is being written.
 #[derive(Debug)]
 pub(crate) struct OpenCrawl {
@@ -61,8 +73,9 @@ pub(crate) struct Commit<'c> {
     pub(super) moved: FxHashMap<PageId, (u32, i64)>,
     /// The links of the page at hand.
     pub(super) text: LinkText,
-    /// Pages and errors of this commit.
-    ends: FxHashMap<HostId, (i64, i64)>,
+    /// What this commit adds to the figures of hosts and minutes.
+    ends: FxHashMap<HostId, HostEnds>,
+    activity: FxHashMap<(i64, u8), (i64, i64)>,
 }
 
 /// The page whose links are being taken.
@@ -93,6 +106,7 @@ impl<'c> Commit<'c> {
             moved: FxHashMap::default(),
             text: LinkText::default(),
             ends: FxHashMap::default(),
+            activity: FxHashMap::default(),
         })
     }
 
@@ -117,13 +131,7 @@ impl<'c> Commit<'c> {
     /// Counters, and what the report says of hosts and moved pages.
     pub(super) fn finish(mut self, before: &Counters) -> Result<CommitReport, Fault> {
         let conn = self.sql.conn;
-        for (host, (pages, errors)) in &self.ends {
-            conn.prepare_cached(
-                "UPDATE crawl_hosts SET pages_done = pages_done + ?3, errors = errors + ?4
-                 WHERE crawl = ?1 AND host = ?2",
-            )?
-            .execute([self.crawl.0, host.0, *pages, *errors])?;
-        }
+        self.write_figures()?;
         self.open.counters.save(before, conn, self.crawl)?;
         for url in &mut self.report.admitted {
             if let Some((depth, rank)) = self.moved.get(&url.page) {
@@ -139,6 +147,34 @@ impl<'c> Commit<'c> {
         let last = self.open.counters.last_seq;
         self.report.last_seq = (last > 0).then_some(Sequence(last));
         Ok(self.report)
+    }
+
+    fn write_figures(&self) -> Result<(), Fault> {
+        let conn = self.sql.conn;
+        for (host, ends) in &self.ends {
+            conn.prepare_cached(
+                "UPDATE crawl_hosts SET pages_done = pages_done + ?3, errors = errors + ?4,
+                 bytes = bytes + ?5, last_crawled = max(last_crawled, ?6)
+                 WHERE crawl = ?1 AND host = ?2",
+            )?
+            .execute([
+                self.crawl.0,
+                host.0,
+                ends.pages,
+                ends.errors,
+                ends.bytes,
+                ends.last,
+            ])?;
+        }
+        for ((minute, outcome), (visits, bytes)) in &self.activity {
+            conn.prepare_cached(
+                "INSERT INTO activity (crawl, minute, outcome, visits, bytes)
+                 VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE
+                 SET visits = visits + excluded.visits, bytes = bytes + excluded.bytes",
+            )?
+            .execute([self.crawl.0, *minute, i64::from(*outcome), *visits, *bytes])?;
+        }
+        Ok(())
     }
 
     /// A page that is not pending was settled before, perhaps by a lease that a crash repeated:
@@ -216,10 +252,25 @@ impl<'c> Commit<'c> {
             visit.outcome.kind as u8,
             seq
         ])?;
-        let (pages, errors) = self.ends.entry(host).or_default();
-        *pages += i64::from(visit.outcome.kind.is_page());
-        *errors += i64::from(visit.outcome.kind.is_error());
+        self.count_visit(host, visit);
         Ok(())
+    }
+
+    fn count_visit(&mut self, host: HostId, visit: &Visit) {
+        let (kind, at) = (visit.outcome.kind, visit.crawled_at.0);
+        let bytes = visit.content_length.unwrap_or(0).min(i64::MAX as u64) as i64;
+        let ends = self.ends.entry(host).or_default();
+        ends.pages += i64::from(kind.is_page());
+        ends.errors += i64::from(kind.is_error());
+        ends.bytes += bytes;
+        ends.last = ends.last.max(at);
+        self.open.counters.bytes += bytes as u64;
+        let (visits, total) = self
+            .activity
+            .entry((at.div_euclid(MINUTE), kind as u8))
+            .or_default();
+        *visits += 1;
+        *total += bytes;
     }
 
     fn refuse_pending(&mut self, page: PageId, reason: &Reason) -> Result<(), Fault> {

@@ -22,6 +22,7 @@ pub(crate) struct Counters {
     pub(crate) edges: u64,
     pub(crate) duplicates: u64,
     pub(crate) near_duplicates: u64,
+    pub(crate) bytes: u64,
     outcomes: [u64; CODES],
     reasons: [u64; CODES],
 }
@@ -39,6 +40,7 @@ impl Default for Counters {
             edges: 0,
             duplicates: 0,
             near_duplicates: 0,
+            bytes: 0,
             outcomes: [0; CODES],
             reasons: [0; CODES],
         }
@@ -75,12 +77,22 @@ impl Counters {
         self.last_seq
     }
 
+    /// A visit is forgotten, and its page with it if `page` says so.
+    pub(crate) fn forget(&mut self, outcome: OutcomeKind, page: bool, duplicate: bool) {
+        let less = |total: &mut u64, by: bool| *total = total.saturating_sub(u64::from(by));
+        less(&mut self.done, page);
+        less(&mut self.discovered, page);
+        less(&mut self.pages, outcome.is_page());
+        less(&mut self.duplicates, duplicate);
+        less(&mut self.outcomes[outcome as usize % CODES], true);
+    }
+
     pub(crate) fn load(conn: &Connection, crawl: CrawlId) -> Result<Self, Fault> {
         let mut counters = Self::default();
         let found = conn
             .prepare_cached(
                 "SELECT last_seq, discovered, pending, done, refused, hosts, pages, edges,
-                 duplicates, near_duplicates FROM crawls WHERE id = ?1",
+                 duplicates, near_duplicates, bytes FROM crawls WHERE id = ?1",
             )?
             .query_row([crawl.0], |row| {
                 counters.last_seq = row.get(0)?;
@@ -93,6 +105,7 @@ impl Counters {
                 counters.edges = row.get::<_, i64>(7)? as u64;
                 counters.duplicates = row.get::<_, i64>(8)? as u64;
                 counters.near_duplicates = row.get::<_, i64>(9)? as u64;
+                counters.bytes = row.get::<_, i64>(10)? as u64;
                 Ok(())
             });
         match found {
@@ -127,7 +140,7 @@ impl Counters {
         conn.prepare_cached(
             "UPDATE crawls SET last_seq = ?2, discovered = ?3, pending = ?4, done = ?5,
              refused = ?6, hosts = ?7, pages = ?8, edges = ?9, duplicates = ?10,
-             near_duplicates = ?11 WHERE id = ?1",
+             near_duplicates = ?11, bytes = ?12 WHERE id = ?1",
         )?
         .execute(params![
             crawl.0,
@@ -141,6 +154,7 @@ impl Counters {
             self.edges as i64,
             self.duplicates as i64,
             self.near_duplicates as i64,
+            self.bytes as i64,
         ])?;
         let mut tally = conn.prepare_cached(
             "INSERT INTO tallies (crawl, kind, code, name, total) VALUES (?1, ?2, ?3, ?4, ?5)

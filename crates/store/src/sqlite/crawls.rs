@@ -16,6 +16,7 @@ use super::{
 };
 use crate::contract::{
     StoreError,
+    queue::Planted,
     write::{CommitReport, NewLink, WriteRules},
 };
 
@@ -130,7 +131,17 @@ impl Commit<'_> {
                 parent: None,
                 depth: 0,
             };
+            let (known, admitted) = (self.report.discovered, self.report.admitted.len());
             self.take_url(found, seed)?;
+            self.report
+                .planted
+                .push(if self.report.admitted.len() > admitted {
+                    Planted::Admitted
+                } else if self.report.discovered > known {
+                    Planted::Refused
+                } else {
+                    Planted::Known
+                });
         }
         Ok(())
     }

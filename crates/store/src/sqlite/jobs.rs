@@ -16,13 +16,14 @@ const JOB: &str = "SELECT j.id, j.crawl, j.owner, j.kind, j.request, j.created_a
                    JOIN crawls c ON c.id = j.crawl ";
 
 /// Tables that know rows of a crawl by its number in a column `crawl`.
-const OF_A_CRAWL: [&str; 12] = [
+const OF_A_CRAWL: [&str; 13] = [
     "results",
     "contents",
     "originals",
     "crawl_pages",
     "crawl_hosts",
     "tallies",
+    "activity",
     "map_origins",
     "map_hosts",
     "map_depths",

@@ -279,7 +279,18 @@ impl Commit<'_> {
         if let Some(parent) = found.parent {
             self.shorten(page, parent, found.depth)?;
         }
-        let row = self.row(page)?;
+        let mut row = self.row(page)?;
+        if found.parent.is_none() && row.may_be_lifted() {
+            // Somebody names it now: the way that led there no longer counts.
+            self.sql
+                .conn
+                .prepare_cached(
+                    "UPDATE crawl_pages SET depth = ?3, parent = NULL
+                     WHERE crawl = ?1 AND page = ?2",
+                )?
+                .execute([self.crawl.0, page.0, i64::from(found.depth)])?;
+            row.depth = found.depth;
+        }
         let row = match (&link.target.verdict, row.reason) {
             (Ok(score), Some(code)) if row.may_be_lifted() => {
                 // A URL refused for its parent was never asked of the rules that count.

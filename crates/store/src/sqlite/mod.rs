@@ -18,6 +18,9 @@
 //! * [`cache`], [`counters`], [`row`], [`statements`]: what the writer keeps at hand
 //! * [`reader`], [`explain`], [`pool`]: questions and the connections they are asked on
 //! * [`terrain_rows`]: the rows of a map, one at a time
+//! * [`queue`], [`queue_rows`]: the queue of a crawl changed and looked at
+//! * [`pages`], [`overview`]: questions across crawls
+//! * [`purge`], [`sweep`]: what is forgotten, and the files that nothing refers to
 //! * [`jobs`], [`keys`], [`accounts`]: what a server keeps besides
 //! * [`side`]: small changes by another connection than the writer's
 //! * [`checkpoint`]: the log written back, out of everyone's way
@@ -41,13 +44,19 @@ mod links;
 mod lock;
 mod open;
 mod originals;
+mod overview;
+mod pages;
 mod pool;
+mod purge;
+mod queue;
+mod queue_rows;
 mod reader;
 mod results;
 mod row;
 mod schema;
 mod side;
 mod statements;
+mod sweep;
 mod terrain;
 mod terrain_rows;
 mod writer;
@@ -76,6 +85,7 @@ use crate::{
     contract::{
         Store, StoreError,
         jobs::NewJob,
+        queue::{Changed, QueueChange},
         read::{CrawlCounts, CrawlRow, PendingUrl, StoredHost, StoredLink, StoredPrint},
         write::{CommitBatch, CommitReport, NewLink, WriteRules},
     },
@@ -202,6 +212,15 @@ impl Store for SqliteStore {
     async fn commit(&self, batch: CommitBatch) -> Result<CommitReport, StoreError> {
         let told = self.tell(|reply| Command::Commit(batch, reply)).await;
         told.map(|(report, _)| report)
+    }
+
+    async fn change_queue(
+        &self,
+        crawl: CrawlId,
+        change: QueueChange,
+    ) -> Result<Changed, StoreError> {
+        self.tell(|reply| Command::ChangeQueue(crawl, change, reply))
+            .await
     }
 
     async fn crawls(&self) -> Result<Vec<CrawlRow>, StoreError> {

@@ -171,7 +171,7 @@ fn limit(conn: &Connection, max_bytes: Option<u64>) -> Result<(), Fault> {
 }
 
 /// The end of the last body that a committed row refers to.
-fn referenced(conn: &Connection) -> Result<Option<End>, Fault> {
+pub(super) fn referenced(conn: &Connection) -> Result<Option<End>, Fault> {
     let end = conn
         .query_row(
             "SELECT number, bytes FROM segments ORDER BY number DESC LIMIT 1",

@@ -38,7 +38,7 @@ impl Row {
     pub(crate) fn for_its_parent(&self) -> bool {
         matches!(
             self.reason,
-            Some(ReasonCode::Nofollow | ReasonCode::NearDuplicates)
+            Some(ReasonCode::Nofollow | ReasonCode::NearDuplicates | ReasonCode::LowScore)
         )
     }
 
@@ -47,7 +47,12 @@ impl Row {
         self.state == PageState::Refused
             && matches!(
                 self.reason,
-                Some(ReasonCode::Nofollow | ReasonCode::TooDeep | ReasonCode::NearDuplicates)
+                Some(
+                    ReasonCode::Nofollow
+                        | ReasonCode::TooDeep
+                        | ReasonCode::NearDuplicates
+                        | ReasonCode::LowScore
+                )
             )
     }
 }

@@ -13,16 +13,19 @@ use super::{
     commit::{Commit, OpenCrawl},
     fault::Fault,
     lock::Lock,
+    purge::PurgeStep,
     reader,
 };
 use crate::{
     contract::{
         StoreError,
         jobs::NewJob,
+        overview::{Purged, Swept},
+        queue::{Changed, QueueChange},
         read::StoredHost,
         write::{CommitBatch, CommitReport, NewLink, WriteRules},
     },
-    segment::append::Appender,
+    segment::append::{Appender, End},
 };
 
 type Reply<T> = oneshot::Sender<Result<T, StoreError>>;
@@ -38,6 +41,11 @@ pub(crate) enum Command {
     Commit(CommitBatch, Reply<(CommitReport, CommitBatch)>),
     EnsureHost(CrawlId, String, Reply<StoredHost>),
     DeleteJob(String, Reply<bool>),
+    ChangeQueue(CrawlId, QueueChange, Reply<Changed>),
+    Forgive(String, Reply<Option<HostId>>),
+    Purge(Box<PurgeStep>, Reply<Purged>),
+    /// Segments that nothing referred to, and where the newest ended then.
+    RemoveSegments(Vec<u32>, End, Reply<Swept>),
     /// The write-ahead log has grown long: write it from its front again.
     RestartLog,
     Close(Reply<()>),
@@ -105,6 +113,22 @@ impl Writer {
                     let done = self.delete_job(&id);
                     let _ = reply.send(done.map_err(|fault| fault.at(&self.path)));
                 }
+                Command::ChangeQueue(crawl, change, reply) => {
+                    let done = self.change_queue(crawl, &change);
+                    let _ = reply.send(done.map_err(|fault| fault.at(&self.path)));
+                }
+                Command::Forgive(host, reply) => {
+                    let done = super::queue::forgive(&self.conn, &host);
+                    let _ = reply.send(done.map_err(|fault| fault.at(&self.path)));
+                }
+                Command::Purge(step, reply) => {
+                    let done = self.purge(&step);
+                    let _ = reply.send(done.map_err(|fault| fault.at(&self.path)));
+                }
+                Command::RemoveSegments(numbers, end, reply) => {
+                    let done = self.remove_segments(&numbers, end);
+                    let _ = reply.send(done.map_err(|fault| fault.at(&self.path)));
+                }
                 Command::RestartLog => self.restart_log(),
                 Command::Close(reply) => {
                     // Whoever is still queued behind this is told that the store has stopped.
@@ -170,7 +194,7 @@ impl Writer {
 
     /// Most of the log has been written back by the checkpointer; what is left is short. Readers
     /// of other processes are not waited for.
-    fn restart_log(&mut self) {
+    pub(super) fn restart_log(&mut self) {
         let patience = std::time::Duration::from_millis(50);
         let _ = self.conn.busy_timeout(patience);
         if let Err(error) = self.bodies.unsynced().sync() {

@@ -15,7 +15,7 @@ pub use content::{ContentSpec, KeepSpec, SitemapPolicy};
 pub use fetching::{FetchSpec, HeadPolicy, Oversize, UserAgent};
 pub use politeness::{BreakerSpec, Politeness, RateLimitPolicy, RetrySpec, RobotsPolicy};
 pub use scope::{HostScope, NormaliseSpec, ScopeSpec, TrapSpec};
-pub use strategy::{MAX_SCORE, Order, StrategySpec};
+pub use strategy::{MAX_SCORE, Order, Priority, StrategySpec};
 pub use terrain::TerrainSpec;
 
 /// The version of the spec's shape that this program writes.
@@ -34,6 +34,11 @@ pub struct CrawlSpec {
     pub normalise: NormaliseSpec,
     pub keep: KeepSpec,
     pub content: ContentSpec,
+    /// Its share where several crawls want to go on at once.
+    pub priority: Priority,
+    /// It never completes: with nothing to visit it waits for URLs to be added. Needs no seeds.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub standing: bool,
     /// The crawl is a terrain map.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub terrain: Option<TerrainSpec>,
@@ -51,6 +56,8 @@ impl Default for CrawlSpec {
             normalise: NormaliseSpec::default(),
             keep: KeepSpec::default(),
             content: ContentSpec::default(),
+            priority: Priority::default(),
+            standing: false,
             terrain: None,
         }
     }
@@ -86,7 +93,7 @@ impl CrawlSpec {
                 ),
             ));
         }
-        if self.seeds.is_empty() {
+        if self.seeds.is_empty() && !self.standing {
             return Err(SpecError::new(
                 "seeds",
                 "give at least one URL to start from",

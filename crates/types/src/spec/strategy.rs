@@ -18,6 +18,38 @@ pub enum Order {
 pub struct StrategySpec {
     pub order: Order,
     pub keywords: Vec<String>,
+    /// Links that score less are refused; 0 for none. Seeds are not asked.
+    pub min_score: u8,
+}
+
+/// How much of what several crawls want at once goes to one of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Priority {
+    /// Somebody waits for it.
+    High,
+    #[default]
+    Normal,
+    Low,
+}
+
+impl Priority {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::High => "high",
+            Self::Normal => "normal",
+            Self::Low => "low",
+        }
+    }
+
+    /// Requests it gets for each one of a crawl with low priority.
+    pub fn weight(self) -> u32 {
+        match self {
+            Self::High => 16,
+            Self::Normal => 4,
+            Self::Low => 1,
+        }
+    }
 }
 
 /// The best score a link can have.

@@ -153,6 +153,7 @@ impl Reply {
     pub(crate) fn lines(&self) -> Vec<Value> {
         let text = self.text();
         text.lines()
+            .filter(|line| !line.is_empty())
             .map(|line| serde_json::from_str(line).unwrap())
             .collect()
     }

@@ -6,14 +6,20 @@
 //! * `accounts`: users, sessions, bad logins, requests of other sites
 //! * `tls`: certificates
 //! * `settings`: file, environment, flags; log lines
+//! * `frontier`: the open frontier
+//! * `overview`: pages, domains, figures across jobs, cleaning up
+//! * `sharing`: priorities, thresholds, signs of life
 //! * `answers`: errors, extraction, explanations, the contract
 
 mod accounts;
 mod answers;
+mod frontier;
 mod lives;
+mod overview;
 mod results;
 mod rights;
 mod settings;
+mod sharing;
 mod tls;
 
 use serde_json::{Value, json};

@@ -19,7 +19,9 @@ pub(super) fn routes(api: &Api) -> Vec<(String, String, bool)> {
     for (path, methods) in contract["paths"].as_object().unwrap() {
         for (method, operation) in methods.as_object().unwrap() {
             let open = operation["security"] == json!([{}]);
-            let path = path.replace("{id}", "0b6c9f5e-0000-4000-8000-000000000000");
+            let path = path
+                .replace("{id}", "0b6c9f5e-0000-4000-8000-000000000000")
+                .replace("{domain}", "nobody.test");
             routes.push((method.to_uppercase(), path, open));
         }
     }
