@@ -72,7 +72,7 @@ pub fn parse(file_name: &str, text: &str) -> Result<MapConfig, ConfigErrors> {
         blacklist: lists.blacklist,
         stub: lists.stub,
     };
-    if problems.len() == 0 {
+    if problems.is_empty() {
         Ok(config)
     } else {
         Err(problems.into_errors(file_name))
