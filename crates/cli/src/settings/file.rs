@@ -99,16 +99,15 @@ fn read_setting(
     };
     let texts = texts(setting.kind, value.get_ref());
     let fits = |texts: &Vec<String>| texts.iter().all(|text| setting.kind.accepts(text));
-    match texts.filter(fits) {
-        Some(texts) => written.push(Written {
+    if let Some(texts) = texts.filter(fits) {
+        written.push(Written {
             key: setting.key,
             texts,
             line: key.span().start,
-        }),
-        None => {
-            let found = describe(value.get_ref());
-            problems.add(value.span(), &path, found, setting.kind.allowed());
-        }
+        });
+    } else {
+        let found = describe(value.get_ref());
+        problems.add(value.span(), &path, found, setting.kind.allowed());
     }
 }
 

@@ -82,7 +82,7 @@ impl Settings {
         if limits.pages_per_request > limits.most_pages_per_request {
             return Err(self.clash(
                 "limits.pages",
-                format!(
+                &format!(
                     "at most limits.most-pages ({})",
                     limits.most_pages_per_request
                 ),
@@ -99,7 +99,7 @@ impl Settings {
         if sessions.idle > sessions.lifetime {
             let lifetime = self.text("sessions.lifetime").unwrap_or_default();
             let allowed = format!("at most sessions.lifetime ({lifetime})");
-            return Err(self.clash("sessions.idle", allowed));
+            return Err(self.clash("sessions.idle", &allowed));
         }
         Ok(AccessSettings {
             anonymous: match self.text("access.anonymous") {
@@ -131,12 +131,12 @@ impl Settings {
                 certificates: PathBuf::from(certificates),
                 key: PathBuf::from(key),
             })),
-            (Some(_), None) => Err(self.clash(cert, format!("together with {key}"))),
-            (None, Some(_)) => Err(self.clash(key, format!("together with {cert}"))),
+            (Some(_), None) => Err(self.clash(cert, &format!("together with {key}"))),
+            (None, Some(_)) => Err(self.clash(key, &format!("together with {cert}"))),
         }
     }
 
-    fn clash(&self, key: &str, allowed: String) -> anyhow::Error {
+    fn clash(&self, key: &str, allowed: &str) -> anyhow::Error {
         let found = self.text(key).unwrap_or_default();
         let place = self.place(key);
         BadInput(format!("{place}: found {found:?}; allowed: {allowed}")).into()
