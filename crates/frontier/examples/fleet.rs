@@ -85,6 +85,7 @@ impl Simulation {
             max_requests_per_host: None,
             needs_robots: false,
             breaker: BreakerSpec::default(),
+            weight: 1,
             lane_capacity: 64,
         };
         let worker = || {
