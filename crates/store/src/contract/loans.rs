@@ -17,14 +17,17 @@ pub struct LoanedHost {
     pub host: StoredHost,
 }
 
-/// A host that is given back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A host that is given back. Where one of the crawls still has pending URLs there, perhaps found
+/// by somebody else meanwhile, it can be borrowed again after the wait; otherwise it rests until
+/// something new is found for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReturnedHost {
     pub host: HostId,
     /// Nobody may ask it for this long.
     pub wait_ms: u64,
-    /// Its borrower found nothing more to ask it for. Until something new is, nobody needs it.
-    pub is_idle: bool,
+    /// Crawls that ask nothing more of it, whatever is pending there: its budget is used up or it
+    /// was given up. It is not lent for them again, and they can be complete without it.
+    pub closed: Vec<CrawlId>,
 }
 
 #[async_trait]
@@ -54,8 +57,8 @@ pub trait HostLoans: Send + Sync + std::fmt::Debug {
 
     async fn give_back(&self, hosts: Vec<ReturnedHost>) -> Result<(), StoreError>;
 
-    /// Calls a running crawl completed if nothing of it is pending anywhere, or its budget of pages
-    /// is used up. False if there is something left, and also if it is not running any more.
+    /// Calls a running crawl completed if nothing of it is pending on any host that is not closed to
+    /// it, or its budget of pages is used up. False if there is something left, and also if it is not running any more.
     async fn complete(
         &self,
         crawl: CrawlId,
