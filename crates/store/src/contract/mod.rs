@@ -3,13 +3,14 @@
 //!
 //! * [`write`](mod@write): settled visits in, admitted URLs out; one commit is one transaction
 //! * [`jobs`]: jobs and keys of a server
-//! * [`loans`]: hosts that several processes share
+//! * [`loans`], [`workers`]: hosts that several processes share, and those processes
 //! * [`read`](mod@read): questions about crawls, pages, hosts and the result log
 
 pub mod jobs;
 pub mod loans;
 pub mod read;
 pub mod target;
+pub mod workers;
 pub mod write;
 
 use async_trait::async_trait;

@@ -1,0 +1,6 @@
+//! The PostgreSQL back end against the contract, against other processes and against faults, on a real
+//! server that the tests start and stop.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod conformance;
+mod server;
