@@ -2,5 +2,12 @@
 //! server that the tests start and stop.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod commits;
 mod conformance;
+mod loans;
+mod opening;
+mod outages;
+mod resting;
+mod rows;
 mod server;
+mod web;

@@ -39,7 +39,7 @@ rm -rf "$data"
 "#;
 
 /// A running server. It stops when this is dropped.
-pub struct Server {
+pub(crate) struct Server {
     port: u16,
     shell: Mutex<Shell>,
     model: tokio::sync::OnceCell<()>,
@@ -53,7 +53,7 @@ struct Shell {
 }
 
 /// The server of all tests that do not stop it.
-pub fn shared() -> &'static Server {
+pub(crate) fn shared() -> &'static Server {
     static SERVER: OnceLock<Server> = OnceLock::new();
     SERVER.get_or_init(Server::start)
 }
@@ -133,7 +133,7 @@ fn cluster(bin: &Path) -> PathBuf {
 }
 
 impl Server {
-    pub fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let bin = programs();
         let archive = cluster(&bin);
         let data = new_folder();
@@ -168,12 +168,8 @@ impl Server {
         format!("postgres://trawl:s3cret@127.0.0.1:{port}/{name}?sslmode=disable")
     }
 
-    pub fn port(&self) -> u16 {
-        self.port
-    }
-
     /// The URL of a database of the newest format with nothing in it.
-    pub async fn database(&self) -> String {
+    pub(crate) async fn database(&self) -> String {
         self.model.get_or_init(|| self.make_model()).await;
         let name = format!("test_{}", self.databases.fetch_add(1, Ordering::Relaxed));
         self.sql(
@@ -197,7 +193,7 @@ impl Server {
     }
 
     /// Waits until the server answers.
-    pub async fn ready(&self) {
+    pub(crate) async fn ready(&self) {
         for _ in 0..600 {
             if tokio_postgres::connect(&self.url("postgres"), NoTls)
                 .await
@@ -210,7 +206,7 @@ impl Server {
         panic!("PostgreSQL does not start");
     }
 
-    pub async fn sql(&self, database: &str, sql: &str) {
+    pub(crate) async fn sql(&self, database: &str, sql: &str) {
         let (client, connection) = tokio_postgres::connect(&self.url(database), NoTls)
             .await
             .unwrap();
@@ -219,11 +215,11 @@ impl Server {
     }
 
     /// `stop -m immediate`: as if the machine had lost its memory.
-    pub fn crash(&self) {
+    pub(crate) fn crash(&self) {
         self.order("crash");
     }
 
-    pub fn start_again(&self) {
+    pub(crate) fn start_again(&self) {
         self.order("start");
     }
 
