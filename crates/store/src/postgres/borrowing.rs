@@ -191,7 +191,7 @@ type Lent = FxHashMap<CrawlId, Vec<HostId>>;
 
 async fn lend(conn: &mut Conn, loans: &Loans, crawls: &[i64], most: i64) -> Result<Lent, Fault> {
     let mut lent = Lent::default();
-    let mut left = most;
+    let mut wanted = most;
     let start = TURN.fetch_add(1, Ordering::Relaxed) % PARTITIONS;
     // One partition usually has enough; whoever comes at the same time begins at another.
     for round in 0..ROUNDS {
@@ -202,7 +202,7 @@ async fn lend(conn: &mut Conn, loans: &Loans, crawls: &[i64], most: i64) -> Resu
         let rows = conn
             .query(
                 &LEND[table],
-                &[&crawls, &left, worker, &lasts, &second_look],
+                &[&crawls, &wanted, worker, &lasts, &second_look],
             )
             .await?;
         for row in &rows {
@@ -211,12 +211,12 @@ async fn lend(conn: &mut Conn, loans: &Loans, crawls: &[i64], most: i64) -> Resu
             }
             let host = HostId(row.get(0));
             loans.add(host, row.get(1), sent);
-            left -= 1;
+            wanted -= 1;
             for crawl in row.get::<_, Vec<i64>>(3) {
                 lent.entry(CrawlId(crawl)).or_default().push(host);
             }
         }
-        if left <= 0 || round > 0 && rows.is_empty() {
+        if wanted <= 0 || round > 0 && rows.is_empty() {
             break;
         }
     }

@@ -18,7 +18,7 @@ use crate::contract::{
 };
 
 /// Removing a large crawl takes its time.
-const REMOVAL: std::time::Duration = std::time::Duration::from_secs(600);
+const REMOVAL: std::time::Duration = std::time::Duration::from_mins(10);
 
 /// Tables that know rows of a crawl by its number in a column `crawl`.
 const OF_A_CRAWL: [&str; 7] = [

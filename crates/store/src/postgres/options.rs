@@ -48,7 +48,7 @@ impl LoanOptions {
     pub fn new(worker: impl Into<String>) -> Self {
         Self {
             worker: worker.into(),
-            lasts: Duration::from_secs(60),
+            lasts: Duration::from_mins(1),
             renewed_every: Duration::from_secs(20),
             second_look: Duration::from_secs(10),
         }

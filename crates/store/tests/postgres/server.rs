@@ -68,13 +68,13 @@ fn programs() -> PathBuf {
         .filter(|bin| bin.join("initdb").exists())
         .collect();
     found.sort();
-    let in_path = || {
-        let paths = std::env::var_os("PATH").unwrap_or_default();
-        std::env::split_paths(&paths).find(|bin| bin.join("initdb").exists())
+    let elsewhere = || {
+        let asked = Command::new("pg_config").arg("--bindir").output().ok()?;
+        Some(PathBuf::from(String::from_utf8(asked.stdout).ok()?.trim()))
     };
     found
         .pop()
-        .or_else(in_path)
+        .or_else(elsewhere)
         .expect("PostgreSQL is installed: run ci/packages")
 }
 

@@ -32,7 +32,7 @@ pub(crate) async fn worker(url: &str, options: LoanOptions) -> PostgresStore {
 /// Loans that are not renewed while a test runs.
 pub(crate) fn unrenewed(worker: &str, lasts: Duration) -> LoanOptions {
     LoanOptions {
-        renewed_every: Duration::from_secs(3600),
+        renewed_every: Duration::from_hours(1),
         ..LoanOptions::new(worker).lasting(lasts)
     }
 }

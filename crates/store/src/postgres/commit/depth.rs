@@ -111,14 +111,14 @@ async fn shorten(
     while let Some((depth, found)) = paths.pop_first() {
         let pages: Vec<i64> = found.iter().map(|(page, _)| page.0).collect();
         let mut rows = rows(conn, work, &pages).await?;
-        let (mut moves, mut done, mut lifted) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut nearer, mut done, mut lifted) = (Vec::new(), Vec::new(), Vec::new());
         for (page, parent) in found {
             let Some(row) = rows.get_mut(&page).filter(|row| depth < row.depth) else {
                 continue;
             };
             row.depth = depth;
             let rank = work.open.rank(depth, row.score, ends.last_seq);
-            moves.push((page, parent, rank));
+            nearer.push((page, parent, rank));
             moved.insert(page, (depth, rank));
             if row.state == PageState::Done {
                 done.push(page.0);
@@ -127,7 +127,7 @@ async fn shorten(
                 lifted.push((page, *row));
             }
         }
-        write_moves(conn, work, depth, &moves).await?;
+        write_moves(conn, work, depth, &nearer).await?;
         for (page, row) in lifted {
             lift(conn, work, ends, page, row, row.score, moved).await?;
         }

@@ -7,7 +7,7 @@ use crate::{
     contract::write::{Visit, VisitEnd},
     postgres::{
         fault::Fault,
-        pool::Conn,
+        pool::{Conn, Param},
         records,
         text::{Said, said},
     },
@@ -159,39 +159,24 @@ async fn add(conn: &mut Conn, work: &Work, ends: &Ends) -> Result<(), Fault> {
           language, etag, last_modified, robots, final_url, redirect_to, canonical_url, title,
           description)";
     let crawl = work.batch.crawl.0;
-    let [a, b, c, d, e, f, g, h, i, j, k, l] = &columns.texts;
-    conn.execute(
-        sql,
-        &[
-            &crawl,
-            &columns.seq,
-            &columns.page,
-            &columns.crawled_at,
-            &columns.fetch_time_ms,
-            &columns.content_length,
-            &columns.duplicate_of,
-            &columns.has_body,
-            &columns.attempts,
-            &columns.links_total,
-            &columns.status,
-            &columns.outcome,
-            &columns.truncated,
-            &columns.content_hash,
-            a,
-            b,
-            c,
-            d,
-            e,
-            f,
-            g,
-            h,
-            i,
-            j,
-            k,
-            l,
-        ],
-    )
-    .await?;
+    let mut values: Vec<Param<'_>> = vec![
+        &crawl,
+        &columns.seq,
+        &columns.page,
+        &columns.crawled_at,
+        &columns.fetch_time_ms,
+        &columns.content_length,
+        &columns.duplicate_of,
+        &columns.has_body,
+        &columns.attempts,
+        &columns.links_total,
+        &columns.status,
+        &columns.outcome,
+        &columns.truncated,
+        &columns.content_hash,
+    ];
+    values.extend(columns.texts.iter().map(|texts| texts as Param<'_>));
+    conn.execute(sql, &values).await?;
     Ok(())
 }
 

@@ -8,25 +8,27 @@
 //!
 //! * [`work`]: a batch under way, and what a process remembers
 //! * [`search`]: which URLs of a batch are new
-//! * [`links`]: the first transaction
+//! * [`links`], [`insert`]: the first transaction
 //! * [`ends`]: the second
 //! * [`hosts`]: what becomes of hosts, and the fence around loans that ended
 //! * [`log`]: entries of the result log
 //! * [`content`]: copies, and what was made of bodies
-//! * [`lists`]: edges
+//! * [`lists`]: the links of settled pages
 //! * [`depth`]: shortest distances, kept true
 
 mod content;
 mod depth;
 mod ends;
 mod hosts;
+mod insert;
 mod links;
 mod lists;
 mod log;
 mod search;
 mod work;
 
-pub(super) use links::{WAKE, add_links};
+pub(super) use insert::WAKE;
+pub(super) use links::add_links;
 pub(super) use work::{Memory, OpenCrawl, Work};
 
 use super::{PostgresStore, reader, retry::Attempt, tallies};

@@ -1,6 +1,6 @@
 //! Which URLs of a batch are new, and which numbers their pages have or get. Reads only.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use trawl_types::{HostId, PageId, PageState, ReasonCode, UrlKey};
 
 use super::work::{KnownPage, Memory, OpenCrawl, Place, Work, depth_over};
@@ -73,10 +73,10 @@ pub(super) fn candidates(
     memory: &mut Memory,
 ) -> Vec<Candidate> {
     let mut found: Vec<Candidate> = Vec::new();
-    let mut seen: FxHashMap<UrlKey, ()> = FxHashMap::default();
+    let mut seen: FxHashSet<UrlKey> = FxHashSet::default();
     let Work { batch, known, .. } = work;
     let mut take = |key: UrlKey, place, parent, depth| {
-        if seen.insert(key, ()).is_some() {
+        if !seen.insert(key) {
             return;
         }
         if let Some(page) = memory.pages.get(&(batch.crawl, key)) {
