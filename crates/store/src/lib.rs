@@ -5,14 +5,18 @@
 //!
 //! * [`contract`]: the port every back end implements, and what goes in and out of it
 //! * [`sqlite`]: the embedded back end, one file
+//! * [`postgres`]: the back end that many processes share
 //! * [`segment`]: bodies in append-only files beside it
 //! * `conformance` (feature): the suite every back end must pass
 
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
 pub mod contract;
+pub mod postgres;
 pub mod segment;
+mod shared;
 pub mod sqlite;
 
 pub use contract::{Store, StoreError};
+pub use postgres::{LoanOptions, PostgresOptions, PostgresStore};
 pub use sqlite::{BusyDomain, OpenOptions, SqliteAccounts, SqliteKeys, SqliteStore, TerrainRows};

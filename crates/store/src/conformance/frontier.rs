@@ -40,7 +40,9 @@ pub async fn seeds_are_pending_at_depth_zero(store: &dyn Store) {
     assert_eq!((a.depth, a.discovered_at), (0, now));
     assert_eq!(a.chain, ["https://a.test/a"]);
     let hosts = store.pending_hosts(crawl.id, HostId(0), 10).await.unwrap();
-    let known: Vec<&str> = hosts.iter().map(|host| host.name.as_str()).collect();
+    assert!(hosts.is_sorted_by_key(|host| host.id));
+    let mut known: Vec<&str> = hosts.iter().map(|host| host.name.as_str()).collect();
+    known.sort_unstable();
     assert_eq!(known, [HOST, "b.test:8080"]);
     let rest = store.pending_hosts(crawl.id, hosts[0].id, 10).await;
     assert_eq!(rest.unwrap().len(), 1);

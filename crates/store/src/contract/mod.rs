@@ -4,7 +4,7 @@
 //! * [`write`](mod@write): settled visits in, admitted URLs out; one commit is one transaction
 //! * [`jobs`]: jobs and keys of a server
 //! * [`accounts`]: people who may use it
-//! * [`loans`]: hosts that several processes share
+//! * [`loans`], [`workers`]: hosts that several processes share, and those processes
 //! * [`queue`]: the queue of a crawl as people see and change it
 //! * [`overview`]: questions across crawls, and cleaning up
 //! * [`read`](mod@read): questions about crawls, pages, hosts and the result log
@@ -16,6 +16,7 @@ pub mod overview;
 pub mod queue;
 pub mod read;
 pub mod target;
+pub mod workers;
 pub mod write;
 
 use async_trait::async_trait;

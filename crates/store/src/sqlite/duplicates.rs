@@ -1,7 +1,7 @@
 //! Copies, and what is known of the content of a result.
 
 use rusqlite::{OptionalExtension, params};
-use trawl_types::{CrawlId, CrawlSpec, PageId, Sequence};
+use trawl_types::{CrawlId, PageId, Sequence};
 
 use super::{commit::Commit, fault::Fault, originals::Originals, reader, results};
 use crate::{
@@ -10,27 +10,10 @@ use crate::{
         write::{Digest, Visit},
     },
     segment::BodyRef,
+    shared::codes::FINGERPRINTS,
 };
 
-/// Fingerprints are there; the other bits say what else is kept.
-const FINGERPRINTS: u8 = 8;
-
-/// What a crawl keeps, as `crawls.keeps` has it.
-pub(crate) fn keeps(spec: &CrawlSpec) -> u8 {
-    let bits = [
-        (spec.keep.html, 1),
-        (spec.keep.markdown, 2),
-        (spec.keep.text, 4),
-        (
-            spec.content.near_duplicates || spec.keep.content(),
-            FINGERPRINTS,
-        ),
-    ];
-    bits.iter()
-        .filter(|(kept, _)| *kept)
-        .map(|(_, bit)| bit)
-        .sum()
-}
+pub(crate) use crate::shared::codes::keeps;
 
 impl Commit<'_> {
     /// The earlier page with the content of this one; if there is none, this one is remembered.

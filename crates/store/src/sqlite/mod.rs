@@ -10,7 +10,7 @@
 //! * [`crawls`]: a crawl's beginning, return and end
 //! * [`commit`]: one transaction of settled visits
 //! * [`links`]: links into pages and rows of the crawl
-//! * [`edges`], [`link_text`]: the links of a page as one row, and the text in it
+//! * [`edges`]: the links of a page as one row
 //! * [`depth`]: shortest distances, kept true
 //! * [`terrain`]: what a map records besides: classes, depths by origin, edges
 //! * [`results`]: the result log
@@ -39,7 +39,6 @@ mod explain;
 mod fault;
 mod jobs;
 mod keys;
-mod link_text;
 mod links;
 mod lock;
 mod open;
@@ -90,6 +89,7 @@ use crate::{
         write::{CommitBatch, CommitReport, NewLink, WriteRules},
     },
     segment,
+    shared::link_text,
 };
 
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);

@@ -1,0 +1,294 @@
+//! Depth is the shortest distance from the seeds over recorded edges, whatever the order in which pages
+//! are read. A shorter path is carried on along stored edges, nearest pages first, many at a time. Rows
+//! change under the lock of the crawl alone.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+use trawl_types::{PageId, PageState, Reason, ReasonCode, UrlKey};
+
+use super::{
+    ends::Ends,
+    search::known_page,
+    work::{KnownPage, Place, Work, depth_over, detail},
+};
+use crate::{
+    contract::StoreError,
+    postgres::{edges, fault::Fault, pool::Conn, reader::pending_row, records, text::said},
+    shared::codes::{is_for_its_parent, may_be_lifted},
+};
+
+/// A row of `crawl_pages`, as far as it may change here.
+#[derive(Debug, Clone, Copy)]
+struct Row {
+    state: PageState,
+    depth: u32,
+    score: u8,
+    reason: Option<ReasonCode>,
+}
+
+/// Paths that may be shorter than what is known, by their length: page and the one before it.
+type Paths = BTreeMap<u32, Vec<(PageId, PageId)>>;
+
+/// Looks again at what the links of a batch may change: a depth, or a refusal.
+pub(super) async fn reconsider(
+    conn: &mut Conn,
+    work: &mut Work,
+    ends: &mut Ends,
+) -> Result<(), Fault> {
+    let (paths, liftable) = chances(work, ends);
+    if paths.is_empty() && liftable.is_empty() {
+        return Ok(());
+    }
+    let mut moved = FxHashMap::default();
+    shorten(conn, work, ends, paths, &mut moved).await?;
+    lift_all(conn, work, ends, &liftable, &mut moved).await?;
+    for url in &mut work.report.admitted {
+        if let Some((depth, rank)) = moved.get(&url.page) {
+            (url.depth, url.rank) = (*depth, *rank);
+        }
+    }
+    ends.learned = learn(conn, work, &liftable).await?;
+    Ok(())
+}
+
+/// Links that are shorter than what is known, and links that may lift a refusal.
+fn chances(work: &Work, ends: &Ends) -> (Paths, Vec<Place>) {
+    let mut paths = Paths::new();
+    let mut liftable = Vec::new();
+    for (at, page) in &ends.settled {
+        let settlement = &work.batch.settlements[*at];
+        for (nth, link) in settlement.links.iter().enumerate() {
+            let Some(known) = work.known.get(&link.target.key) else {
+                continue;
+            };
+            let depth = depth_over(page.depth, link);
+            if depth < known.depth {
+                let path = (known.page, settlement.page);
+                paths.entry(depth).or_default().push(path);
+            }
+            if depth < known.depth || known.reconsider && link.target.verdict.is_ok() {
+                liftable.push((Some(*at), nth));
+            }
+        }
+    }
+    for (nth, seed) in work.batch.seeds.iter().enumerate() {
+        let known = work.known.get(&seed.target.key);
+        if known.is_some_and(|known| known.reconsider) && seed.target.verdict.is_ok() {
+            liftable.push((None, nth));
+        }
+    }
+    (paths, liftable)
+}
+
+async fn rows(
+    conn: &mut Conn,
+    work: &Work,
+    pages: &[i64],
+) -> Result<FxHashMap<PageId, Row>, Fault> {
+    let sql = "SELECT c.page, c.state, c.depth, c.score, c.reason FROM unnest($2::int8[]) n(page)
+        JOIN crawl_pages c ON c.crawl = $1 AND c.page = n.page";
+    let found = conn.query(sql, &[&work.batch.crawl.0, &pages]).await?;
+    let row = |row: &tokio_postgres::Row| Row {
+        state: PageState::from_stored(row.get::<_, i16>(1) as u8).unwrap_or(PageState::Done),
+        depth: row.get::<_, i32>(2) as u32,
+        score: row.get::<_, i16>(3) as u8,
+        reason: row
+            .get::<_, Option<i16>>(4)
+            .and_then(|code| ReasonCode::from_stored(code as u8)),
+    };
+    Ok(found.iter().map(|r| (PageId(r.get(0)), row(r))).collect())
+}
+
+/// Notes shorter paths and carries them on.
+async fn shorten(
+    conn: &mut Conn,
+    work: &mut Work,
+    ends: &mut Ends,
+    mut paths: Paths,
+    moved: &mut FxHashMap<PageId, (u32, i64)>,
+) -> Result<(), Fault> {
+    while let Some((depth, found)) = paths.pop_first() {
+        let pages: Vec<i64> = found.iter().map(|(page, _)| page.0).collect();
+        let mut rows = rows(conn, work, &pages).await?;
+        let (mut nearer, mut done, mut lifted) = (Vec::new(), Vec::new(), Vec::new());
+        for (page, parent) in found {
+            let Some(row) = rows.get_mut(&page).filter(|row| depth < row.depth) else {
+                continue;
+            };
+            row.depth = depth;
+            let rank = work.open.rank(depth, row.score, ends.last_seq);
+            nearer.push((page, parent, rank));
+            moved.insert(page, (depth, rank));
+            if row.state == PageState::Done {
+                done.push(page.0);
+            }
+            if row.reason == Some(ReasonCode::TooDeep) && work.open.is_within(depth) {
+                lifted.push((page, *row));
+            }
+        }
+        write_moves(conn, work, depth, &nearer).await?;
+        for (page, row) in lifted {
+            lift(conn, work, ends, page, row, row.score, moved).await?;
+        }
+        if done.is_empty() {
+            continue;
+        }
+        for (from, to, kind) in edges::targets(conn, work.batch.crawl, &done).await? {
+            let there = depth.saturating_add(kind.depth_step());
+            paths.entry(there).or_default().push((to, from));
+        }
+    }
+    Ok(())
+}
+
+async fn write_moves(
+    conn: &mut Conn,
+    work: &Work,
+    depth: u32,
+    moves: &[(PageId, PageId, i64)],
+) -> Result<(), Fault> {
+    if moves.is_empty() {
+        return Ok(());
+    }
+    let pages: Vec<i64> = moves.iter().map(|(page, ..)| page.0).collect();
+    let parents: Vec<i64> = moves.iter().map(|(_, parent, _)| parent.0).collect();
+    let ranks: Vec<i64> = moves.iter().map(|(.., rank)| *rank).collect();
+    let sql = "UPDATE crawl_pages c SET depth = $2, parent = n.parent, rank = n.rank
+        FROM unnest($3::int8[], $4::int8[], $5::int8[]) n(page, parent, rank)
+        WHERE c.crawl = $1 AND c.page = n.page";
+    let crawl = work.batch.crawl.0;
+    conn.execute(sql, &[&crawl, &(depth as i32), &pages, &parents, &ranks])
+        .await?;
+    Ok(())
+}
+
+/// Refusals that a link of the batch may lift, in the order of the links.
+async fn lift_all(
+    conn: &mut Conn,
+    work: &mut Work,
+    ends: &mut Ends,
+    liftable: &[Place],
+    moved: &mut FxHashMap<PageId, (u32, i64)>,
+) -> Result<(), Fault> {
+    let page_at = |work: &Work, place: &Place| {
+        let key = work.link(*place).target.key;
+        work.known.get(&key).map(|known| known.page)
+    };
+    let pages = liftable.iter().filter_map(|place| page_at(work, place));
+    let pages: Vec<i64> = pages.map(|page| page.0).collect();
+    if pages.is_empty() {
+        return Ok(());
+    }
+    let mut found = rows(conn, work, &pages).await?;
+    for place in liftable {
+        let Some(page) = page_at(work, place) else {
+            continue;
+        };
+        let score = work.link(*place).target.verdict.as_ref().ok().copied();
+        let (Some(row), Some(score)) = (found.get(&page).copied(), score) else {
+            continue;
+        };
+        if !may_be_lifted(row.state, row.reason) {
+            continue;
+        }
+        // A URL refused for its parent was never asked of the rules that count.
+        let verdict = if is_for_its_parent(row.reason) {
+            work.admit(*place)
+        } else {
+            Ok(())
+        };
+        let row = match verdict.and_then(|()| work.open.judge_depth(row.depth)) {
+            Ok(()) => lift(conn, work, ends, page, row, score, moved).await?,
+            Err(reason) => refuse_anew(conn, work, ends, page, row, score, &reason).await?,
+        };
+        found.insert(page, row);
+    }
+    Ok(())
+}
+
+/// Admits a page that was refused, and reports it.
+async fn lift(
+    conn: &mut Conn,
+    work: &mut Work,
+    ends: &mut Ends,
+    page: PageId,
+    row: Row,
+    score: u8,
+    moved: &mut FxHashMap<PageId, (u32, i64)>,
+) -> Result<Row, Fault> {
+    let rank = work.open.rank(row.depth, score, ends.last_seq);
+    let sql = "WITH c AS (UPDATE crawl_pages SET state = 0, reason = NULL, reason_detail = NULL,
+          rank = $3, score = $4 WHERE crawl = $1 AND page = $2 RETURNING *)
+        SELECT c.page, c.host, u.url, c.rank, c.depth, c.score, c.attempts, c.not_before, c.chain
+        FROM c JOIN urls u ON u.page = c.page";
+    let crawl = work.batch.crawl;
+    let found = conn
+        .query_opt(sql, &[&crawl.0, &page.0, &rank, &i16::from(score)])
+        .await?;
+    let gone = || StoreError::Database("a page has vanished".into());
+    let mut url = [pending_row(&found.ok_or_else(gone)?)];
+    if work.open.has_elders {
+        records::offer_validators(conn, crawl, &mut url).await?;
+    }
+    moved.insert(page, (row.depth, rank));
+    if let Some(reason) = row.reason {
+        ends.changes.lift_refusal(reason);
+    }
+    ends.changes.admit();
+    ends.lifted.extend(url.iter().map(|url| url.host.0));
+    work.report.admitted.extend(url);
+    Ok(Row {
+        state: PageState::Pending,
+        reason: None,
+        score,
+        ..row
+    })
+}
+
+async fn refuse_anew(
+    conn: &mut Conn,
+    work: &Work,
+    ends: &mut Ends,
+    page: PageId,
+    row: Row,
+    score: u8,
+    reason: &Reason,
+) -> Result<Row, Fault> {
+    let sql = "UPDATE crawl_pages SET reason = $3, reason_detail = $4, score = $5
+               WHERE crawl = $1 AND page = $2";
+    let (crawl, code) = (work.batch.crawl.0, reason.code as i16);
+    let detail = said(detail(reason));
+    conn.execute(sql, &[&crawl, &page.0, &code, &detail, &i16::from(score)])
+        .await?;
+    if let Some(old) = row.reason {
+        ends.changes.lift_refusal(old);
+    }
+    ends.changes.refuse(reason.code);
+    Ok(Row {
+        reason: Some(reason.code),
+        score,
+        ..row
+    })
+}
+
+/// What memory is to be told once all of this is durable.
+async fn learn(
+    conn: &mut Conn,
+    work: &Work,
+    looked_at: &[Place],
+) -> Result<Vec<(UrlKey, KnownPage)>, Fault> {
+    let known = looked_at.iter().filter_map(|place| {
+        let key = work.link(*place).target.key;
+        work.known.get(&key).map(|known| (key, known.page))
+    });
+    let keys: Vec<(UrlKey, PageId)> = known.collect();
+    let pages: Vec<i64> = keys.iter().map(|(_, page)| page.0).collect();
+    let rows = rows(conn, work, &pages).await?;
+    let learned = keys.into_iter().filter_map(|(key, page)| {
+        let row = rows.get(&page)?;
+        let known = known_page(&work.open, page, row.depth, row.state, row.reason);
+        Some((key, known))
+    });
+    Ok(learned.collect())
+}

@@ -1,0 +1,258 @@
+//! The second transaction: what became of the pages, under the lock of the crawl. Whatever makes a
+//! pending page something else happens under that lock, so what is read here stays true until the end.
+
+use rustc_hash::FxHashMap;
+use trawl_types::{HostId, PageId, Sequence, UrlKey};
+
+use super::{
+    hosts::Fence,
+    log::{self, Entry},
+    work::{KnownPage, Work, detail},
+};
+use crate::{
+    contract::{
+        StoreError,
+        write::{Settlement, VisitEnd},
+    },
+    postgres::{
+        PostgresStore,
+        fault::Fault,
+        pool::Conn,
+        tallies::{self, Changes},
+        text::{Said, said},
+    },
+};
+
+/// A page that was pending when the lock was taken.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pending {
+    pub(super) host: HostId,
+    pub(super) depth: u32,
+}
+
+/// The second transaction under way.
+#[derive(Debug)]
+pub(super) struct Ends {
+    pub(super) last_seq: i64,
+    pub(super) pages: u64,
+    pub(super) changes: Changes,
+    /// Which settlements count, with the depth of their page.
+    pub(super) settled: Vec<(usize, Pending)>,
+    /// Visits for the result log: which settlement, its number.
+    pub(super) finals: Vec<Entry>,
+    /// Hosts with lifted pages: they may have to be woken.
+    pub(super) lifted: Vec<i64>,
+    /// For memory, once it is durable.
+    pub(super) learned: Vec<(UrlKey, KnownPage)>,
+}
+
+impl PostgresStore {
+    pub(super) async fn record_ends(&self, work: &mut Work) -> Result<(), Fault> {
+        let batch = &work.batch;
+        if batch.settlements.is_empty() && batch.hosts.is_empty() && !work.may_reconsider() {
+            return Ok(());
+        }
+        let admitted = work.report.admitted.len();
+        let edges = work.report.edges;
+        let mut conn = self.patiently().await?;
+        conn.begin().await?;
+        let written = Box::pin(self.write_ends(&mut conn, work)).await;
+        let done = match written {
+            Ok(ends) => conn.commit().await.map(|()| ends),
+            Err(fault) => Err(fault),
+        };
+        match done {
+            Ok(ends) => {
+                self.learn(work, &ends);
+                if ends.lifted.is_empty() {
+                    return Ok(());
+                }
+                // Not before the lock of the crawl is given up: hosts are locked before crawls.
+                conn.execute(super::WAKE, &[&ends.lifted]).await.map(drop)
+            }
+            Err(fault) => {
+                work.report.admitted.truncate(admitted);
+                work.report.edges = edges;
+                Err(fault)
+            }
+        }
+    }
+
+    /// What is durable goes into memory.
+    fn learn(&self, work: &mut Work, ends: &Ends) {
+        let crawl = work.batch.crawl;
+        let mut memory = self.remembered();
+        for (key, known) in &ends.learned {
+            memory.pages.insert((crawl, *key), *known);
+        }
+        for host in ends.lifted.iter().map(|host| HostId(*host)) {
+            if memory.crawl_hosts.get(&(crawl, host)).is_none() {
+                memory.crawl_hosts.insert((crawl, host), ());
+                work.new_hosts.push(host);
+            }
+        }
+    }
+
+    async fn write_ends(&self, conn: &mut Conn, work: &mut Work) -> Result<Ends, Fault> {
+        let known = match &self.loans {
+            Some(_) => pending(conn, work).await?,
+            None => FxHashMap::default(),
+        };
+        let fence = self.fence(conn, work, &known).await?;
+        let mut ends = lock(conn, work).await?;
+        let still = pending(conn, work).await?;
+        ends.decide(work, &fence, still);
+        finish_rows(conn, work, &ends).await?;
+        keep_retries(conn, work, &ends).await?;
+        refuse_rows(conn, work, &mut ends).await?;
+        log::write(conn, work, &mut ends).await?;
+        super::lists::write(conn, work, &mut ends).await?;
+        super::depth::reconsider(conn, work, &mut ends).await?;
+        super::hosts::count(conn, work, &fence, &mut ends).await?;
+        tallies::write(conn, work.batch.crawl, tallies::LOCKED, &ends.changes).await?;
+        let sql = "UPDATE crawls SET last_seq = $2, pages = $3 WHERE id = $1";
+        let crawl = work.batch.crawl.0;
+        conn.execute(sql, &[&crawl, &ends.last_seq, &(ends.pages as i64)])
+            .await?;
+        ends.lifted.sort_unstable();
+        ends.lifted.dedup();
+        Ok(ends)
+    }
+}
+
+impl Work {
+    /// Seeds may lift the refusal of a URL that is known.
+    fn may_reconsider(&self) -> bool {
+        let known = |key| self.known.get(key).is_some_and(|page| page.reconsider);
+        self.batch.seeds.iter().any(|seed| known(&seed.target.key))
+    }
+}
+
+impl Ends {
+    /// The first end of a page stands. What is fenced, or beyond the budget, stays pending.
+    fn decide(&mut self, work: &Work, fence: &Fence, mut pending: FxHashMap<PageId, Pending>) {
+        for (at, settlement) in work.batch.settlements.iter().enumerate() {
+            let Some(page) = pending.get(&settlement.page).copied() else {
+                continue;
+            };
+            if !fence.lets_pass(page.host) {
+                continue;
+            }
+            if let VisitEnd::Final(visit) = &settlement.end {
+                let counts = visit.outcome.kind.is_page();
+                if counts && work.open.max_pages.is_some_and(|max| self.pages >= max) {
+                    continue;
+                }
+                self.pages += u64::from(counts);
+                self.last_seq += 1;
+                self.changes.finish(visit.outcome.kind);
+                self.finals.push(Entry::new(at, Sequence(self.last_seq)));
+            }
+            pending.remove(&settlement.page);
+            self.settled.push((at, page));
+        }
+    }
+}
+
+async fn lock(conn: &mut Conn, work: &Work) -> Result<Ends, Fault> {
+    let crawl = work.batch.crawl;
+    let sql = "SELECT last_seq, pages FROM crawls WHERE id = $1 FOR UPDATE";
+    let row = conn.query_opt(sql, &[&crawl.0]).await?;
+    let row = row.ok_or(StoreError::NoCrawl(crawl))?;
+    Ok(Ends {
+        last_seq: row.get(0),
+        pages: row.get::<_, i64>(1) as u64,
+        changes: Changes::default(),
+        settled: Vec::new(),
+        finals: Vec::new(),
+        lifted: Vec::new(),
+        learned: Vec::new(),
+    })
+}
+
+/// Pages of the batch that are pending.
+async fn pending(conn: &mut Conn, work: &Work) -> Result<FxHashMap<PageId, Pending>, Fault> {
+    let pages: Vec<i64> = work.batch.settlements.iter().map(|s| s.page.0).collect();
+    if pages.is_empty() {
+        return Ok(FxHashMap::default());
+    }
+    let sql = "SELECT c.page, c.host, c.depth FROM unnest($2::int8[]) n(page)
+        JOIN crawl_pages c ON c.crawl = $1 AND c.page = n.page AND c.state = 0";
+    let rows = conn.query(sql, &[&work.batch.crawl.0, &pages]).await?;
+    let pending = |row: &tokio_postgres::Row| Pending {
+        host: HostId(row.get(1)),
+        depth: row.get::<_, i32>(2) as u32,
+    };
+    let entry = |row| (PageId(tokio_postgres::Row::get(row, 0)), pending(row));
+    Ok(rows.iter().map(entry).collect())
+}
+
+async fn finish_rows(conn: &mut Conn, work: &Work, ends: &Ends) -> Result<(), Fault> {
+    if ends.finals.is_empty() {
+        return Ok(());
+    }
+    let (mut pages, mut attempts, mut outcomes, mut seqs) = (vec![], vec![], vec![], vec![]);
+    for (entry, visit) in log::visits(work, ends) {
+        pages.push(entry.page(work).0);
+        attempts.push(visit.attempts as i32);
+        outcomes.push(visit.outcome.kind as i16);
+        seqs.push(entry.seq.0);
+    }
+    let sql = "UPDATE crawl_pages c
+        SET state = 2, attempts = n.attempts, outcome = n.outcome, seq = n.seq
+        FROM unnest($2::int8[], $3::int4[], $4::int2[], $5::int8[]) n(page, attempts, outcome, seq)
+        WHERE c.crawl = $1 AND c.page = n.page";
+    let crawl = work.batch.crawl.0;
+    conn.execute(sql, &[&crawl, &pages, &attempts, &outcomes, &seqs])
+        .await?;
+    Ok(())
+}
+
+async fn keep_retries(conn: &mut Conn, work: &Work, ends: &Ends) -> Result<(), Fault> {
+    for settlement in settlements(work, ends) {
+        let VisitEnd::Retry {
+            attempts,
+            not_before,
+            outcome,
+        } = &settlement.end
+        else {
+            continue;
+        };
+        let sql = "UPDATE crawl_pages SET attempts = $3, not_before = $4, outcome = $5
+                   WHERE crawl = $1 AND page = $2";
+        let (crawl, page) = (work.batch.crawl.0, settlement.page.0);
+        let (attempts, outcome) = (*attempts as i32, outcome.kind as i16);
+        conn.execute(sql, &[&crawl, &page, &attempts, &not_before.0, &outcome])
+            .await?;
+    }
+    Ok(())
+}
+
+async fn refuse_rows(conn: &mut Conn, work: &Work, ends: &mut Ends) -> Result<(), Fault> {
+    let (mut pages, mut codes, mut details) = (vec![], vec![], vec![]);
+    for (at, _) in &ends.settled {
+        let settlement = &work.batch.settlements[*at];
+        if let VisitEnd::Refused(reason) = &settlement.end {
+            pages.push(settlement.page.0);
+            codes.push(reason.code as i16);
+            details.push(said(detail(reason)));
+            ends.changes.no_longer_pending();
+            ends.changes.refuse(reason.code);
+        }
+    }
+    if pages.is_empty() {
+        return Ok(());
+    }
+    let details: Vec<Option<Said<'_>>> = details;
+    let sql = "UPDATE crawl_pages c SET state = 1, reason = n.reason, reason_detail = n.detail
+        FROM unnest($2::int8[], $3::int2[], $4::text[]) n(page, reason, detail)
+        WHERE c.crawl = $1 AND c.page = n.page";
+    conn.execute(sql, &[&work.batch.crawl.0, &pages, &codes, &details])
+        .await?;
+    Ok(())
+}
+
+fn settlements<'w>(work: &'w Work, ends: &'w Ends) -> impl Iterator<Item = &'w Settlement> {
+    let settlement = |(at, _): &(usize, Pending)| &work.batch.settlements[*at];
+    ends.settled.iter().map(settlement)
+}

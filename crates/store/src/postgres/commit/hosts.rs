@@ -1,0 +1,181 @@
+//! What becomes of hosts: what politeness must remember, what a crawl counts, and the fence: nothing is
+//! written of hosts that others have borrowed since.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use trawl_types::{HostId, PageId};
+
+use super::{
+    ends::{Ends, Pending},
+    log,
+    work::Work,
+};
+use crate::{
+    contract::write::HostUpdate,
+    postgres::{PostgresStore, fault::Fault, pool::Conn},
+};
+
+/// Which hosts this process may write about. Their rows are locked until the end of the transaction,
+/// so nobody can borrow them before.
+#[derive(Debug)]
+pub(super) struct Fence {
+    /// Nothing where no hosts are lent.
+    ours: Option<FxHashSet<HostId>>,
+}
+
+impl Fence {
+    pub(super) fn lets_pass(&self, host: HostId) -> bool {
+        self.ours.as_ref().is_none_or(|ours| ours.contains(&host))
+    }
+}
+
+impl PostgresStore {
+    /// Locks the hosts of a batch in order of their ids and writes what is news of them.
+    pub(super) async fn fence(
+        &self,
+        conn: &mut Conn,
+        work: &Work,
+        pending: &FxHashMap<PageId, Pending>,
+    ) -> Result<Fence, Fault> {
+        let updates = work.batch.hosts.iter().filter_map(|update| update.host);
+        let mut hosts: Vec<i64> = updates.map(|host| host.0).collect();
+        if self.loans.is_some() {
+            hosts.extend(pending.values().map(|page| page.host.0));
+        }
+        hosts.sort_unstable();
+        hosts.dedup();
+        let mut ours = FxHashSet::default();
+        if !hosts.is_empty() {
+            let sql = "SELECT h.id, h.epoch FROM unnest($1::int8[]) n(id)
+                JOIN hosts h ON h.id = n.id ORDER BY h.id FOR UPDATE OF h";
+            let rows = conn.query(sql, &[&hosts]).await?;
+            let rows = rows.iter().map(|row| (HostId(row.get(0)), row.get(1)));
+            match &self.loans {
+                Some(loans) => ours.extend(loans.still_ours(rows)),
+                None => ours.extend(rows.map(|(host, _): (HostId, i64)| host)),
+            }
+        }
+        let fence = Fence {
+            ours: self.loans.is_some().then_some(ours),
+        };
+        for update in &work.batch.hosts {
+            if let Some(host) = update.host.filter(|host| fence.lets_pass(*host)) {
+                write(conn, host, update).await?;
+            }
+        }
+        Ok(fence)
+    }
+}
+
+async fn write(conn: &mut Conn, host: HostId, update: &HostUpdate) -> Result<(), Fault> {
+    if update.next_allowed.is_some() || update.delay_ms.is_some() || update.failures.is_some() {
+        let sql = "UPDATE hosts SET next_allowed = coalesce($2, next_allowed),
+            delay_ms = coalesce($3, delay_ms), failures = coalesce($4, failures) WHERE id = $1";
+        let next = update.next_allowed.map(|at| at.0);
+        let delay = update.delay_ms.map(|ms| ms as i64);
+        let failures = update.failures.map(|count| count as i32);
+        conn.execute(sql, &[&host.0, &next, &delay, &failures])
+            .await?;
+    }
+    if let Some(robots) = &update.robots {
+        let sql = "INSERT INTO robots (host, scheme, status, body, fetched_at)
+            VALUES ($1, $2, $3, $4, $5) ON CONFLICT (host, scheme) DO UPDATE
+            SET status = excluded.status, body = excluded.body, fetched_at = excluded.fetched_at";
+        let (scheme, status) = (robots.scheme.as_str(), i32::from(robots.status));
+        let at = robots.fetched_at.0;
+        conn.execute(sql, &[&host.0, &scheme, &status, &robots.body, &at])
+            .await?;
+    }
+    Ok(())
+}
+
+/// What a crawl counts of a host.
+#[derive(Debug, Default, Clone, Copy)]
+struct Tally {
+    pages: i64,
+    errors: i64,
+    requests: i64,
+    suspended: Option<i16>,
+    /// The crawl knows it from now on, if it did not before.
+    introduced: bool,
+}
+
+/// Writes what the crawl counts of its hosts.
+pub(super) async fn count(
+    conn: &mut Conn,
+    work: &Work,
+    fence: &Fence,
+    ends: &mut Ends,
+) -> Result<(), Fault> {
+    let mut tallies: FxHashMap<HostId, Tally> = FxHashMap::default();
+    let host_of: FxHashMap<usize, HostId> = ends
+        .settled
+        .iter()
+        .map(|(at, page)| (*at, page.host))
+        .collect();
+    for (entry, visit) in log::visits(work, ends) {
+        if let Some(host) = host_of.get(&entry.at) {
+            let tally = tallies.entry(*host).or_default();
+            tally.pages += i64::from(visit.outcome.kind.is_page());
+            tally.errors += i64::from(visit.outcome.kind.is_error());
+        }
+    }
+    for update in &work.batch.hosts {
+        let Some(host) = update.host.filter(|host| fence.lets_pass(*host)) else {
+            continue;
+        };
+        if update.requests > 0 || update.suspended.is_some() {
+            let tally = tallies.entry(host).or_default();
+            tally.requests += i64::from(update.requests);
+            tally.suspended = update.suspended.map(|why| why as i16).or(tally.suspended);
+        }
+    }
+    for host in &ends.lifted {
+        tallies.entry(HostId(*host)).or_default().introduced = true;
+    }
+    tallies.retain(|_, t| {
+        t.pages + t.errors + t.requests > 0 || t.suspended.is_some() || t.introduced
+    });
+    write_tallies(conn, work, ends, &tallies).await
+}
+
+async fn write_tallies(
+    conn: &mut Conn,
+    work: &Work,
+    ends: &mut Ends,
+    tallies: &FxHashMap<HostId, Tally>,
+) -> Result<(), Fault> {
+    if tallies.is_empty() {
+        return Ok(());
+    }
+    let mut sorted: Vec<(i64, Tally)> = tallies.iter().map(|(h, t)| (h.0, *t)).collect();
+    sorted.sort_unstable_by_key(|(host, _)| *host);
+    let hosts: Vec<i64> = sorted.iter().map(|(host, _)| *host).collect();
+    let pages: Vec<i64> = sorted.iter().map(|(_, t)| t.pages).collect();
+    let errors: Vec<i64> = sorted.iter().map(|(_, t)| t.errors).collect();
+    let requests: Vec<i64> = sorted.iter().map(|(_, t)| t.requests).collect();
+    let suspended: Vec<Option<i16>> = sorted.iter().map(|(_, t)| t.suspended).collect();
+    let sql = "INSERT INTO crawl_hosts AS c (crawl, host, pages_done, errors, requests, suspended)
+        SELECT $1, n.host, n.pages, n.errors, n.requests, coalesce(n.suspended, 0::int2)
+        FROM unnest($2::int8[], $3::int8[], $4::int8[], $5::int8[], $6::int2[])
+          n(host, pages, errors, requests, suspended)
+        ORDER BY n.host
+        ON CONFLICT (crawl, host) DO UPDATE SET pages_done = c.pages_done + excluded.pages_done,
+          errors = c.errors + excluded.errors, requests = c.requests + excluded.requests,
+          suspended = CASE excluded.suspended WHEN 0 THEN c.suspended ELSE excluded.suspended END
+        RETURNING host, c.xmax = 0";
+    let crawl = work.batch.crawl.0;
+    let rows = conn
+        .query(
+            sql,
+            &[&crawl, &hosts, &pages, &errors, &requests, &suspended],
+        )
+        .await?;
+    for row in rows {
+        let host = HostId(row.get(0));
+        // Hosts of a crawl are those from which it has admitted something.
+        if row.get(1) && tallies.get(&host).is_some_and(|tally| tally.introduced) {
+            ends.changes.hosts(1);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,104 @@
+//! Settled visits in two transactions. First the links: URLs, hosts and rows of the crawl that nobody
+//! knew, inserted in the order of their keys and never waiting for a row that somebody settles. Then the
+//! ends, under the lock of the crawl: results with their numbers, edges, shorter paths. A crash between
+//! the two leaves pages pending whose links are known; they are fetched again, and nothing is doubled.
+//! (In one transaction, pages that link to each other wait for each other.)
+//!
+//! Locks are taken in one order: rows of the first transaction by key, then hosts by id, then the crawl.
+//!
+//! * [`work`]: a batch under way, and what a process remembers
+//! * [`search`]: which URLs of a batch are new
+//! * [`links`], [`insert`]: the first transaction
+//! * [`ends`]: the second
+//! * [`hosts`]: what becomes of hosts, and the fence around loans that ended
+//! * [`log`]: entries of the result log
+//! * [`content`]: copies, and what was made of bodies
+//! * [`lists`]: the links of settled pages
+//! * [`depth`]: shortest distances, kept true
+
+mod content;
+mod depth;
+mod ends;
+mod hosts;
+mod insert;
+mod links;
+mod lists;
+mod log;
+mod search;
+mod work;
+
+pub(super) use insert::WAKE;
+pub(super) use links::add_links;
+pub(super) use work::{Memory, OpenCrawl, Work};
+
+use super::{PostgresStore, reader, retry::Attempt, tallies};
+use crate::contract::{
+    StoreError,
+    write::{CommitBatch, CommitReport},
+};
+
+impl PostgresStore {
+    pub(super) async fn settle(&self, batch: CommitBatch) -> Result<CommitReport, StoreError> {
+        if self.pool.is_closed() {
+            return Err(StoreError::Stopped);
+        }
+        let open = self.opened().get(&batch.crawl).cloned();
+        let open = open.ok_or(StoreError::NoCrawl(batch.crawl))?;
+        let mut work = Work::new(open, batch);
+        if work.has_links() {
+            work.number = self.commit_number().await?;
+            self.links_until_done(&mut work).await?;
+        }
+        self.ends_until_done(&mut work).await?;
+        self.report(work).await
+    }
+
+    /// Ascends with time. Taken once for each commit, so that rows tell whether it has written them.
+    async fn commit_number(&self) -> Result<i64, StoreError> {
+        self.insist(|| async {
+            let mut conn = self.patiently().await?;
+            let row = conn.query_one("SELECT nextval('commits')", &[]).await?;
+            Ok(row.get(0))
+        })
+        .await
+    }
+
+    async fn links_until_done(&self, work: &mut Work) -> Result<(), StoreError> {
+        for attempt in 0.. {
+            let done = Box::pin(self.record_links(work)).await;
+            if let Attempt::Over(done) = self.judge(attempt, done).await {
+                return done;
+            }
+        }
+        Err(StoreError::Stopped)
+    }
+
+    async fn ends_until_done(&self, work: &mut Work) -> Result<(), StoreError> {
+        for attempt in 0.. {
+            let done = Box::pin(self.record_ends(work)).await;
+            if let Attempt::Over(done) = self.judge(attempt, done).await {
+                return done;
+            }
+        }
+        Err(StoreError::Stopped)
+    }
+
+    async fn report(&self, work: Work) -> Result<CommitReport, StoreError> {
+        let (crawl, new_hosts) = (work.batch.crawl, work.new_hosts);
+        let mut report = work.report;
+        let (hosts, counts, last) = self
+            .insist(|| async {
+                let mut conn = self.patiently().await?;
+                let hosts = reader::hosts(&mut conn, crawl, &new_hosts).await?;
+                let counts = tallies::counts(&mut conn, crawl).await?;
+                let sql = "SELECT last_seq FROM crawls WHERE id = $1";
+                let row = conn.query_opt(sql, &[&crawl.0]).await?;
+                let last: i64 = row.ok_or(StoreError::NoCrawl(crawl))?.get(0);
+                Ok((hosts, counts, last))
+            })
+            .await?;
+        (report.hosts, report.counts) = (hosts, counts);
+        report.last_seq = (last > 0).then_some(trawl_types::Sequence(last));
+        Ok(report)
+    }
+}

@@ -1,0 +1,181 @@
+//! A batch under way, and what a process remembers between batches. What it remembers may be older than
+//! what other processes have written since: numbers of pages never change, depths only fall, and whoever
+//! wants to change a row looks at it first.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rustc_hash::FxHashMap;
+use trawl_types::{CrawlId, HostId, PageId, Reason, ReasonCode, UrlKey, spec::Order};
+
+use crate::{
+    contract::{
+        StoreError,
+        write::{CommitBatch, CommitReport, NewLink, WriteRules},
+    },
+    shared::{codes, recent::Recent},
+};
+
+/// A crawl that this process writes.
+#[derive(Debug)]
+pub(in crate::postgres) struct OpenCrawl {
+    rules: Mutex<WriteRules>,
+    pub(super) order: Order,
+    pub(super) max_depth: Option<u32>,
+    pub(super) max_pages: Option<u64>,
+    /// Earlier crawls may have seen the same pages.
+    pub(super) has_elders: bool,
+    /// As `crawls.keeps`.
+    pub(super) keeps: i16,
+}
+
+impl OpenCrawl {
+    pub(in crate::postgres) fn new(
+        rules: WriteRules,
+        has_elders: bool,
+        keeps: i16,
+    ) -> Result<Arc<Self>, StoreError> {
+        if rules.terrain.is_some() {
+            return Err(StoreError::Database(
+                "terrain maps are kept in SQLite files: give the map a file of its own".into(),
+            ));
+        }
+        Ok(Arc::new(Self {
+            order: rules.order,
+            max_depth: rules.max_depth,
+            max_pages: rules.max_pages,
+            rules: Mutex::new(rules),
+            has_elders,
+            keeps,
+        }))
+    }
+
+    pub(in crate::postgres) fn max_pages(&self) -> Option<u64> {
+        self.max_pages
+    }
+
+    fn rules(&self) -> MutexGuard<'_, WriteRules> {
+        self.rules.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn is_within(&self, depth: u32) -> bool {
+        self.max_depth.is_none_or(|max| depth <= max)
+    }
+
+    pub(super) fn judge_depth(&self, depth: u32) -> Result<(), Reason> {
+        match self.max_depth {
+            Some(max) if depth > max => Err(Reason::new(
+                ReasonCode::TooDeep,
+                format!("depth {depth}, limit {max}"),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn rank(&self, depth: u32, score: u8, moment: i64) -> i64 {
+        codes::rank(self.order, depth, score, moment)
+    }
+}
+
+/// What is known of a page in a crawl without asking. The depth is an upper bound.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::postgres) struct KnownPage {
+    pub(super) page: PageId,
+    pub(super) depth: u32,
+    /// Refused for a reason that another link may lift.
+    pub(super) reconsider: bool,
+}
+
+/// What a process remembers between commits. Bounded.
+#[derive(Debug)]
+pub(in crate::postgres) struct Memory {
+    pub(super) pages: Recent<(CrawlId, UrlKey), KnownPage>,
+    pub(super) hosts: Recent<HostId, ()>,
+    /// Hosts that a crawl already has in `crawl_hosts`.
+    pub(super) crawl_hosts: Recent<(CrawlId, HostId), ()>,
+}
+
+/// Seven eighths of a power of two: hash tables are filled before they double.
+const PAGES: usize = 7 << 14;
+const HOSTS: usize = 7 << 11;
+
+impl Memory {
+    pub(in crate::postgres) fn new() -> Self {
+        Self {
+            pages: Recent::new(PAGES),
+            hosts: Recent::new(HOSTS),
+            crawl_hosts: Recent::new(HOSTS),
+        }
+    }
+}
+
+/// A batch under way.
+#[derive(Debug)]
+pub(in crate::postgres) struct Work {
+    pub(super) open: Arc<OpenCrawl>,
+    pub(super) batch: CommitBatch,
+    /// Of this commit.
+    pub(super) number: i64,
+    /// What admission said, so that it is asked once however often a transaction is tried.
+    admitted: FxHashMap<UrlKey, Result<(), Reason>>,
+    /// Every page that the batch links to.
+    pub(super) known: FxHashMap<UrlKey, KnownPage>,
+    pub(super) report: CommitReport,
+    /// Hosts that the report must introduce.
+    pub(super) new_hosts: Vec<HostId>,
+}
+
+/// Where a link of a batch stands: which settlement (nothing for seeds), and which of its links.
+pub(super) type Place = (Option<usize>, usize);
+
+impl Work {
+    pub(in crate::postgres) fn new(open: Arc<OpenCrawl>, batch: CommitBatch) -> Self {
+        Self {
+            open,
+            batch,
+            number: 0,
+            admitted: FxHashMap::default(),
+            known: FxHashMap::default(),
+            report: CommitReport::default(),
+            new_hosts: Vec::new(),
+        }
+    }
+
+    /// The crawl has got its number only now.
+    pub(in crate::postgres) fn is_of(&mut self, crawl: CrawlId, number: i64) {
+        self.batch.crawl = crawl;
+        self.number = number;
+    }
+
+    pub(super) fn has_links(&self) -> bool {
+        !self.batch.seeds.is_empty() || self.batch.settlements.iter().any(|s| !s.links.is_empty())
+    }
+
+    pub(super) fn link(&self, place: Place) -> &NewLink {
+        match place.0 {
+            Some(settlement) => &self.batch.settlements[settlement].links[place.1],
+            None => &self.batch.seeds[place.1],
+        }
+    }
+
+    /// What the rules that count say of a URL that is new to them.
+    pub(super) fn admit(&mut self, place: Place) -> Result<(), Reason> {
+        let key = self.link(place).target.key;
+        if let Some(said) = self.admitted.get(&key) {
+            return said.clone();
+        }
+        let address = self.link(place).target.address();
+        let said = self.open.rules().admission.admit(address);
+        self.admitted.insert(key, said.clone());
+        said
+    }
+}
+
+/// Depth over a link; the last one there is stays the last.
+pub(super) fn depth_over(depth: u32, link: &NewLink) -> u32 {
+    depth.saturating_add(link.depth_step())
+}
+
+/// What is stored of a reason besides its code.
+pub(super) fn detail(reason: &Reason) -> Option<&String> {
+    (!reason.detail.is_empty()).then_some(&reason.detail)
+}

@@ -1,0 +1,235 @@
+//! A crawl's beginning, return and end.
+
+use std::time::Duration;
+
+use trawl_types::{CrawlId, CrawlSpec, CrawlState, UnixMillis};
+
+use super::{
+    PostgresStore,
+    commit::{OpenCrawl, WAKE, Work, add_links},
+    fault::Fault,
+    jobs,
+    pool::Conn,
+    reader,
+    text::Said,
+};
+use crate::{
+    contract::{
+        StoreError,
+        jobs::NewJob,
+        write::{CommitBatch, NewLink, WriteRules},
+    },
+    shared::codes::keeps,
+};
+
+/// Beginning a crawl may mean to write many seeds.
+const BEGINNING: Duration = Duration::from_secs(20);
+
+/// Hosts that are woken at once.
+const WOKEN: i64 = 10_000;
+
+impl PostgresStore {
+    /// The crawl and its seeds land in one transaction: there is no crawl without seeds.
+    pub(super) async fn begin_crawl(
+        &self,
+        spec: &CrawlSpec,
+        name: &str,
+        seeds: Vec<NewLink>,
+        rules: WriteRules,
+        job: Option<NewJob>,
+        now: UnixMillis,
+    ) -> Result<CrawlId, StoreError> {
+        let kept = i16::from(keeps(spec));
+        // Whether there are elders is known when the crawl has its number; seeds do not ask.
+        let open = OpenCrawl::new(rules, true, kept)?;
+        let batch = CommitBatch {
+            crawl: CrawlId(0),
+            now,
+            settlements: Vec::new(),
+            hosts: Vec::new(),
+            seeds,
+        };
+        let mut work = Work::new(open.clone(), batch);
+        let begun = self.ask_within(BEGINNING, async {
+            loop {
+                let mut conn = self.soon().await?;
+                conn.begin().await?;
+                let done = add_crawl(&mut conn, spec, name, job.as_ref(), now, kept).await;
+                let crawl = match done {
+                    Ok(crawl) => crawl,
+                    Err(fault) => return Err(fault),
+                };
+                work.is_of(crawl, next_commit(&mut conn).await?);
+                match Box::pin(add_links(self, &mut conn, &mut work)).await {
+                    Err(Fault::Overtaken) => {}
+                    Err(fault) => return Err(fault),
+                    Ok(()) => {
+                        conn.commit().await?;
+                        return Ok(crawl);
+                    }
+                }
+            }
+        });
+        let crawl = Box::pin(begun).await?;
+        self.opened().insert(crawl, open);
+        Ok(crawl)
+    }
+
+    pub(super) async fn open_again(
+        &self,
+        crawl: CrawlId,
+        rules: WriteRules,
+    ) -> Result<(), StoreError> {
+        let (keeps, has_elders) = self
+            .insist(|| async {
+                let mut conn = self.patiently().await?;
+                let sql = "SELECT keeps FROM crawls WHERE id = $1";
+                let row = conn.query_opt(sql, &[&crawl.0]).await?;
+                let keeps: i16 = row.ok_or(StoreError::NoCrawl(crawl))?.get(0);
+                wake(&mut conn, crawl).await?;
+                Ok((keeps, reader::has_elders(&mut conn, crawl).await?))
+            })
+            .await?;
+        let open = OpenCrawl::new(rules, has_elders, keeps)?;
+        self.opened().insert(crawl, open);
+        Ok(())
+    }
+
+    /// A crawl that has ended needs no memory; one that goes on is reopened.
+    pub(super) async fn move_to(
+        &self,
+        crawl: CrawlId,
+        state: CrawlState,
+        why: &str,
+        now: UnixMillis,
+    ) -> Result<(), StoreError> {
+        let finished = has_ended(state).then_some(now.0);
+        self.ask(async {
+            let mut conn = self.soon().await?;
+            let sql = "UPDATE crawls SET state = $2, why = $3, finished_at = $4 WHERE id = $1";
+            let values: [super::pool::Param<'_>; 4] =
+                [&crawl.0, &state.as_str(), &Said(why), &finished];
+            if conn.execute(sql, &values).await? == 0 {
+                return Err(StoreError::NoCrawl(crawl).into());
+            }
+            if state == CrawlState::Running {
+                wake(&mut conn, crawl).await?;
+            }
+            Ok(())
+        })
+        .await?;
+        if finished.is_some() {
+            self.opened().remove(&crawl);
+        }
+        Ok(())
+    }
+
+    /// Under the lock of the crawl nothing of it can stop being pending. Something can begin to be, but
+    /// only as a link of a page that is pending itself.
+    pub(super) async fn call_completed(
+        &self,
+        crawl: CrawlId,
+        why: &str,
+        now: UnixMillis,
+    ) -> Result<bool, StoreError> {
+        let max_pages = self.opened().get(&crawl).and_then(|open| open.max_pages());
+        let over = self
+            .insist(|| async {
+                let mut conn = self.patiently().await?;
+                complete(&mut conn, crawl, max_pages, why, now).await
+            })
+            .await?;
+        if over {
+            self.opened().remove(&crawl);
+        }
+        Ok(over)
+    }
+}
+
+fn has_ended(state: CrawlState) -> bool {
+    match state {
+        CrawlState::Running | CrawlState::Paused => false,
+        CrawlState::Completed | CrawlState::Cancelled | CrawlState::Failed => true,
+    }
+}
+
+async fn add_crawl(
+    conn: &mut Conn,
+    spec: &CrawlSpec,
+    name: &str,
+    job: Option<&NewJob>,
+    now: UnixMillis,
+    keeps: i16,
+) -> Result<CrawlId, Fault> {
+    let json = serde_json::to_string(spec)
+        .map_err(|error| StoreError::Database(format!("the specification: {error}")))?;
+    let sql = "INSERT INTO crawls (name, spec, state, started_at, keeps)
+        VALUES ($1, $2, $3, $4, $5) RETURNING id";
+    let state = CrawlState::Running.as_str();
+    let row = conn
+        .query_one(sql, &[&Said(name), &Said(&json), &state, &now.0, &keeps])
+        .await?;
+    let crawl = CrawlId(row.get(0));
+    if let Some(job) = job {
+        jobs::add(conn, crawl, job, now).await?;
+    }
+    Ok(crawl)
+}
+
+async fn next_commit(conn: &mut Conn) -> Result<i64, Fault> {
+    let row = conn.query_one("SELECT nextval('commits')", &[]).await?;
+    Ok(row.get(0))
+}
+
+/// Wakes hosts that a crawl has something for.
+async fn wake(conn: &mut Conn, crawl: CrawlId) -> Result<(), Fault> {
+    let sql = "SELECT h.host FROM crawl_hosts h JOIN hosts t ON t.id = h.host AND t.empties > 0
+        WHERE h.crawl = $1 AND NOT h.closed AND EXISTS (SELECT 1 FROM crawl_pages p
+          WHERE p.crawl = h.crawl AND p.host = h.host AND p.state = 0)
+        LIMIT $2";
+    loop {
+        let rows = conn.query(sql, &[&crawl.0, &WOKEN]).await?;
+        let hosts: Vec<i64> = rows.iter().map(|row| row.get(0)).collect();
+        if hosts.is_empty() {
+            return Ok(());
+        }
+        conn.execute(WAKE, &[&hosts]).await?;
+    }
+}
+
+async fn complete(
+    conn: &mut Conn,
+    crawl: CrawlId,
+    max_pages: Option<u64>,
+    why: &str,
+    now: UnixMillis,
+) -> Result<bool, Fault> {
+    conn.begin().await?;
+    let sql = "SELECT state, pages FROM crawls WHERE id = $1 FOR UPDATE";
+    let row = conn.query_opt(sql, &[&crawl.0]).await?;
+    let row = row.ok_or(StoreError::NoCrawl(crawl))?;
+    if row.get::<_, &str>(0) != CrawlState::Running.as_str() {
+        conn.roll_back().await?;
+        return Ok(false);
+    }
+    let used_up = max_pages.is_some_and(|max| row.get::<_, i64>(1) as u64 >= max);
+    if !used_up && is_anything_left(conn, crawl).await? {
+        conn.roll_back().await?;
+        // Should a host have been forgotten, it is not any more.
+        wake(conn, crawl).await?;
+        return Ok(false);
+    }
+    let sql = "UPDATE crawls SET state = $2, why = $3, finished_at = $4 WHERE id = $1";
+    let state = CrawlState::Completed.as_str();
+    conn.execute(sql, &[&crawl.0, &state, &Said(why), &now.0])
+        .await?;
+    conn.commit().await?;
+    Ok(true)
+}
+
+async fn is_anything_left(conn: &mut Conn, crawl: CrawlId) -> Result<bool, Fault> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM crawl_hosts h WHERE h.crawl = $1 AND NOT h.closed
+        AND EXISTS (SELECT 1 FROM crawl_pages p
+          WHERE p.crawl = h.crawl AND p.host = h.host AND p.state = 0))";
+    Ok(conn.query_one(sql, &[&crawl.0]).await?.get(0))
+}

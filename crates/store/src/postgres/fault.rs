@@ -1,0 +1,112 @@
+//! What can go wrong below the contract, what may be tried again, and what it is called there.
+
+use tokio_postgres::error::{DbError, SqlState};
+
+use crate::contract::StoreError;
+
+#[derive(Debug)]
+pub(super) enum Fault {
+    Driver(tokio_postgres::Error),
+    /// No connection could be had in time.
+    Unreachable(String),
+    /// Somebody was quicker; doing it again shows what they did.
+    Overtaken,
+    Store(StoreError),
+}
+
+impl From<tokio_postgres::Error> for Fault {
+    fn from(error: tokio_postgres::Error) -> Self {
+        Self::Driver(error)
+    }
+}
+
+impl From<StoreError> for Fault {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl Fault {
+    /// Worth trying again: connections that broke, a server that stops or starts or is full of
+    /// connections, transactions that stood in each other's way, statements that took too long.
+    pub(super) fn is_transient(&self) -> bool {
+        match self {
+            Self::Unreachable(_) | Self::Overtaken => true,
+            Self::Store(_) => false,
+            Self::Driver(error) => match error.as_db_error() {
+                Some(answer) => code_is_transient(answer.code()),
+                None => is_of_the_connection(error),
+            },
+        }
+    }
+
+    /// The contract's error, naming the database.
+    pub(super) fn at(self, place: &str) -> StoreError {
+        if let Self::Store(error) = self {
+            return error;
+        }
+        let transient = self.is_transient();
+        let full =
+            matches!(&self, Self::Driver(error) if error.code() == Some(&SqlState::DISK_FULL));
+        let why = format!("{place}: {self}");
+        match (full, transient) {
+            (true, _) => StoreError::Full { path: place.into() },
+            (false, true) => StoreError::Unavailable(why),
+            (false, false) => StoreError::Database(why),
+        }
+    }
+}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Unreachable(why) => f.write_str(why),
+            Self::Overtaken => f.write_str("others were quicker"),
+            Self::Store(error) => error.fmt(f),
+            Self::Driver(error) => match error.as_db_error() {
+                Some(answer) => said(answer, f),
+                None => chain(error, f),
+            },
+        }
+    }
+}
+
+/// Without the detail: it may quote what strangers wrote.
+fn said(answer: &DbError, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+    write!(f, "{} ({})", answer.message(), answer.code().code())
+}
+
+fn chain(error: &dyn std::error::Error, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+    write!(f, "{error}")?;
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        write!(f, ": {error}")?;
+        cause = error.source();
+    }
+    Ok(())
+}
+
+fn code_is_transient(code: &SqlState) -> bool {
+    // 08 connection exceptions, 53 insufficient resources, 57P shutdowns, 58 I/O of the system.
+    let class = code.code();
+    class.starts_with("08")
+        || class.starts_with("53")
+        || class.starts_with("57P0")
+        || [
+            SqlState::T_R_DEADLOCK_DETECTED,
+            SqlState::T_R_SERIALIZATION_FAILURE,
+            SqlState::QUERY_CANCELED,
+            SqlState::LOCK_NOT_AVAILABLE,
+            SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT,
+            // The plan of a prepared statement met a table that has changed.
+            SqlState::FEATURE_NOT_SUPPORTED,
+        ]
+        .contains(code)
+}
+
+/// Errors that are neither answers of the server nor faults of what we asked.
+fn is_of_the_connection(error: &tokio_postgres::Error) -> bool {
+    let io = std::error::Error::source(error)
+        .is_some_and(|cause| cause.downcast_ref::<std::io::Error>().is_some());
+    error.is_closed() || io || error.to_string().contains("timeout")
+}

@@ -1,0 +1,288 @@
+//! The store that many processes share: PostgreSQL, with hosts on loan. Nothing outside of this folder
+//! sees its SQL.
+//!
+//! Modules in reading order:
+//!
+//! * [`options`], [`address`], [`tls`]: how a database is reached
+//! * [`pool`], [`retry`], [`fault`]: connections, patience, and what went wrong
+//! * [`schema`]: the format and its migrations
+//! * [`text`], [`identity`]: texts from strangers, and numbers made of hashes
+//! * [`crawls`]: a crawl's beginning, return and end
+//! * [`commit`]: settled visits in two transactions
+//! * [`tallies`]: a crawl in numbers
+//! * [`loans`], [`borrowing`]: hosts on loan
+//! * [`reader`], [`records`], [`edges`], [`explain`]: questions
+//! * [`jobs`], [`workers`]: what servers and workers keep besides
+
+mod address;
+mod borrowing;
+mod commit;
+mod crawls;
+mod edges;
+mod explain;
+mod fault;
+mod identity;
+mod jobs;
+mod loans;
+mod options;
+mod pool;
+mod reader;
+mod records;
+mod retry;
+mod schema;
+mod tallies;
+mod text;
+mod tls;
+mod workers;
+
+pub use options::{LoanOptions, PostgresOptions};
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use rustc_hash::FxHashMap;
+use tokio::sync::Notify;
+use trawl_types::{
+    CrawlId, CrawlSpec, CrawlState, HostId, KeySecret, PageId, PageRecord, Sequence, UnixMillis,
+    UrlKey, record::PageStanding,
+};
+
+use self::{
+    address::Address,
+    commit::{Memory, OpenCrawl},
+    loans::Loans,
+    pool::Pool,
+    retry::Complaints,
+};
+use crate::contract::{
+    Store, StoreError,
+    jobs::NewJob,
+    loans::HostLoans,
+    read::{CrawlCounts, CrawlRow, PendingUrl, StoredHost, StoredLink, StoredPrint},
+    write::{CommitBatch, CommitReport, NewLink, WriteRules},
+};
+
+/// A store in a PostgreSQL database, shared with other processes.
+#[derive(Debug)]
+pub struct PostgresStore {
+    pool: Arc<Pool>,
+    options: PostgresOptions,
+    secret: KeySecret,
+    open: Mutex<FxHashMap<CrawlId, Arc<OpenCrawl>>>,
+    memory: Mutex<Memory>,
+    loans: Option<Arc<Loans>>,
+    complaints: Complaints,
+    closing: Notify,
+}
+
+impl PostgresStore {
+    /// Connects, and makes sure that the database has the newest format.
+    pub async fn open(url: &str, options: PostgresOptions) -> Result<Self, StoreError> {
+        let pool = Arc::new(Pool::new(Address::parse(url)?, options.connections)?);
+        let prepared = async {
+            let mut conn = pool.take(options.patience).await?;
+            schema::prepare(&mut conn, pool.place(), options.create).await
+        };
+        let secret = prepared.await.map_err(|fault| fault.at(pool.place()))?;
+        let loans = options
+            .loans
+            .clone()
+            .map(|options| Loans::start(options, Arc::clone(&pool)));
+        Ok(Self {
+            pool,
+            options,
+            secret,
+            open: Mutex::default(),
+            memory: Mutex::new(Memory::new()),
+            loans,
+            complaints: Complaints::new(),
+            closing: Notify::new(),
+        })
+    }
+
+    fn opened(&self) -> std::sync::MutexGuard<'_, FxHashMap<CrawlId, Arc<OpenCrawl>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn remembered(&self) -> std::sync::MutexGuard<'_, Memory> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for PostgresStore {
+    fn drop(&mut self) {
+        self.pool.close();
+        if let Some(loans) = &self.loans {
+            loans.stop();
+        }
+    }
+}
+
+#[async_trait]
+impl Store for PostgresStore {
+    fn key_secret(&self) -> KeySecret {
+        self.secret
+    }
+
+    fn loans(&self) -> Option<&dyn HostLoans> {
+        self.loans.is_some().then_some(self as &dyn HostLoans)
+    }
+
+    async fn create_crawl(
+        &self,
+        spec: &CrawlSpec,
+        name: &str,
+        seeds: Vec<NewLink>,
+        rules: WriteRules,
+        job: Option<NewJob>,
+        now: UnixMillis,
+    ) -> Result<CrawlId, StoreError> {
+        Box::pin(self.begin_crawl(spec, name, seeds, rules, job, now)).await
+    }
+
+    async fn reopen_crawl(&self, crawl: CrawlId, rules: WriteRules) -> Result<(), StoreError> {
+        self.open_again(crawl, rules).await
+    }
+
+    async fn set_state(
+        &self,
+        crawl: CrawlId,
+        state: CrawlState,
+        why: &str,
+        now: UnixMillis,
+    ) -> Result<(), StoreError> {
+        self.move_to(crawl, state, why, now).await
+    }
+
+    async fn commit(&self, batch: CommitBatch) -> Result<CommitReport, StoreError> {
+        Box::pin(self.settle(batch)).await
+    }
+
+    async fn crawls(&self) -> Result<Vec<CrawlRow>, StoreError> {
+        self.ask(async { reader::crawls(&mut *self.soon().await?).await })
+            .await
+    }
+
+    async fn crawl(&self, crawl: CrawlId) -> Result<CrawlRow, StoreError> {
+        self.ask(async { reader::crawl(&mut *self.soon().await?, crawl).await })
+            .await
+    }
+
+    async fn counts(&self, crawl: CrawlId) -> Result<CrawlCounts, StoreError> {
+        self.ask(async { tallies::counts(&mut *self.soon().await?, crawl).await })
+            .await
+    }
+
+    async fn pending_hosts(
+        &self,
+        crawl: CrawlId,
+        after: HostId,
+        limit: u32,
+    ) -> Result<Vec<StoredHost>, StoreError> {
+        self.insist(|| async {
+            let mut conn = self.patiently().await?;
+            reader::pending_hosts(&mut conn, crawl, after, limit).await
+        })
+        .await
+    }
+
+    async fn pending(
+        &self,
+        crawl: CrawlId,
+        host: HostId,
+        limit: u32,
+    ) -> Result<Vec<PendingUrl>, StoreError> {
+        self.insist(|| async {
+            let mut conn = self.patiently().await?;
+            reader::pending(&mut conn, crawl, host, limit).await
+        })
+        .await
+    }
+
+    async fn ensure_host(&self, crawl: CrawlId, name: &str) -> Result<StoredHost, StoreError> {
+        let id = identity::host_id(self.secret, name);
+        self.insist(|| async {
+            let mut conn = self.patiently().await?;
+            reader::ensure_host(&mut conn, crawl, id, name).await
+        })
+        .await
+    }
+
+    async fn host_by_name(
+        &self,
+        crawl: CrawlId,
+        name: &str,
+    ) -> Result<Option<StoredHost>, StoreError> {
+        let id = identity::host_id(self.secret, name);
+        self.ask(async {
+            let mut conn = self.soon().await?;
+            let hosts = reader::hosts(&mut conn, crawl, &[id]).await?;
+            Ok(hosts.into_iter().next())
+        })
+        .await
+    }
+
+    async fn results(
+        &self,
+        crawl: CrawlId,
+        after: Sequence,
+        limit: u32,
+    ) -> Result<Vec<PageRecord>, StoreError> {
+        self.ask(async { records::list(&mut *self.soon().await?, crawl, after, limit).await })
+            .await
+    }
+
+    async fn links_of(&self, page: PageId) -> Result<Vec<StoredLink>, StoreError> {
+        self.insist(|| async { edges::links_of(&mut *self.patiently().await?, page).await })
+            .await
+    }
+
+    async fn standing(
+        &self,
+        crawl: CrawlId,
+        key: UrlKey,
+    ) -> Result<Option<PageStanding>, StoreError> {
+        self.ask(async { explain::standing(&mut *self.soon().await?, crawl, key).await })
+            .await
+    }
+
+    async fn body(&self, crawl: CrawlId, seq: Sequence) -> Result<Option<Vec<u8>>, StoreError> {
+        self.ask(async { records::body(&mut *self.soon().await?, crawl, seq).await })
+            .await
+    }
+
+    async fn content(&self, crawl: CrawlId, seq: Sequence) -> Result<Option<Vec<u8>>, StoreError> {
+        self.ask(async { records::content(&mut *self.soon().await?, crawl, seq).await })
+            .await
+    }
+
+    async fn near_prints(
+        &self,
+        crawl: CrawlId,
+        after: Sequence,
+        limit: u32,
+    ) -> Result<Vec<StoredPrint>, StoreError> {
+        self.insist(|| async {
+            let mut conn = self.patiently().await?;
+            records::near_prints(&mut conn, crawl, after, limit).await
+        })
+        .await
+    }
+
+    async fn earlier_print(&self, crawl: CrawlId, page: PageId) -> Result<Option<u64>, StoreError> {
+        self.insist(|| async {
+            let mut conn = self.patiently().await?;
+            records::earlier_print(&mut conn, crawl, page).await
+        })
+        .await
+    }
+
+    async fn close(&self) -> Result<(), StoreError> {
+        if let Some(loans) = &self.loans {
+            loans.stop();
+        }
+        self.pool.close();
+        self.closing.notify_waiters();
+        Ok(())
+    }
+}

@@ -1,0 +1,246 @@
+//! A few connections with their prepared statements. A connection that was left in the middle of a
+//! transaction, for whatever reason, is not used again.
+
+use std::{
+    ops::{Deref, DerefMut},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use rustc_hash::FxHashMap;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_postgres::{Client, Row, Statement, types::ToSql};
+
+use super::{address::Address, fault::Fault, tls::MakeTls};
+use crate::contract::StoreError;
+
+pub(super) type Param<'p> = &'p (dyn ToSql + Sync);
+
+/// Statements may take this long, and so may a pause within a transaction. Together they bound how
+/// long a transaction lasts. Plans do not depend on values: every look-up is by key, also while the
+/// tables are small, so that a plan made then is right for as long as it is kept.
+const SETTINGS: &str =
+    "SET statement_timeout = '5s'; SET idle_in_transaction_session_timeout = '5s';
+    SET plan_cache_mode = force_generic_plan; SET jit = off; SET enable_seqscan = off;
+    SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_bitmapscan = off;
+    SET timezone = 'UTC'";
+
+#[derive(Debug)]
+pub(super) struct Pool {
+    address: Address,
+    tls: MakeTls,
+    permits: Arc<Semaphore>,
+    idle: Arc<Mutex<Vec<Conn>>>,
+    closed: AtomicBool,
+}
+
+/// One connection.
+pub(super) struct Conn {
+    client: Arc<Client>,
+    prepared: FxHashMap<&'static str, Statement>,
+    in_transaction: bool,
+    /// An answer is awaited. If nobody awaits it any more, it may never come.
+    awaited: bool,
+}
+
+impl std::fmt::Debug for Conn {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Conn").finish_non_exhaustive()
+    }
+}
+
+/// A connection taken from the pool. It goes back when this is dropped.
+#[derive(Debug)]
+pub(super) struct Taken {
+    conn: Conn,
+    idle: Arc<Mutex<Vec<Conn>>>,
+    permit: OwnedSemaphorePermit,
+}
+
+impl Pool {
+    pub(super) fn new(address: Address, connections: usize) -> Result<Self, StoreError> {
+        let tls = MakeTls::of(&address)?;
+        Ok(Self {
+            address,
+            tls,
+            permits: Arc::new(Semaphore::new(connections.max(2))),
+            idle: Arc::default(),
+            closed: AtomicBool::new(false),
+        })
+    }
+
+    pub(super) fn place(&self) -> &str {
+        &self.address.place
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
+    }
+
+    /// Nobody gets a connection from now on.
+    pub(super) fn close(&self) {
+        self.closed.store(true, Ordering::Release);
+        self.permits.close();
+        idle(&self.idle).clear();
+    }
+
+    pub(super) async fn take(&self, patience: Duration) -> Result<Taken, Fault> {
+        let taken = tokio::time::timeout(patience, self.take_patiently()).await;
+        taken.unwrap_or_else(|_| Err(Fault::Unreachable("no connection in time".into())))
+    }
+
+    async fn take_patiently(&self) -> Result<Taken, Fault> {
+        let permit = Arc::clone(&self.permits).acquire_owned().await;
+        let permit = permit.map_err(|_| Fault::Store(StoreError::Stopped))?;
+        let known = loop {
+            let conn = idle(&self.idle).pop();
+            match conn {
+                Some(conn) if conn.client.is_closed() => {}
+                other => break other,
+            }
+        };
+        let conn = match known {
+            Some(conn) => conn,
+            None => self.connect().await?,
+        };
+        Ok(Taken {
+            conn,
+            idle: Arc::clone(&self.idle),
+            permit,
+        })
+    }
+
+    async fn connect(&self) -> Result<Conn, Fault> {
+        let (client, connection) = self.address.config.connect(self.tls.clone()).await?;
+        // Ends when the client is dropped. Errors reach whoever waits for an answer.
+        tokio::spawn(async move {
+            if let Err(error) = connection.await {
+                tracing::debug!(%error, "a connection to the database ended");
+            }
+        });
+        client.batch_execute(SETTINGS).await?;
+        Ok(Conn {
+            client: Arc::new(client),
+            prepared: FxHashMap::default(),
+            in_transaction: false,
+            awaited: false,
+        })
+    }
+}
+
+fn idle(idle: &Mutex<Vec<Conn>>) -> std::sync::MutexGuard<'_, Vec<Conn>> {
+    idle.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        let conn = &mut self.conn;
+        let usable = !conn.in_transaction && !conn.awaited && !conn.client.is_closed();
+        if usable && !self.permit.semaphore().is_closed() {
+            let conn = Conn {
+                client: Arc::clone(&conn.client),
+                prepared: std::mem::take(&mut conn.prepared),
+                in_transaction: false,
+                awaited: false,
+            };
+            idle(&self.idle).push(conn);
+        }
+    }
+}
+
+impl Deref for Taken {
+    type Target = Conn;
+
+    fn deref(&self) -> &Conn {
+        &self.conn
+    }
+}
+
+impl DerefMut for Taken {
+    fn deref_mut(&mut self) -> &mut Conn {
+        &mut self.conn
+    }
+}
+
+impl Conn {
+    pub(super) async fn begin(&mut self) -> Result<(), Fault> {
+        self.in_transaction = true;
+        self.run("BEGIN").await
+    }
+
+    pub(super) async fn commit(&mut self) -> Result<(), Fault> {
+        self.run("COMMIT").await?;
+        self.in_transaction = false;
+        Ok(())
+    }
+
+    pub(super) async fn roll_back(&mut self) -> Result<(), Fault> {
+        self.run("ROLLBACK").await?;
+        self.in_transaction = false;
+        Ok(())
+    }
+
+    /// Statements without values, one after the other.
+    pub(super) async fn run(&mut self, sql: &str) -> Result<(), Fault> {
+        self.awaited = true;
+        let done = self.client.batch_execute(sql).await;
+        self.awaited = false;
+        Ok(done?)
+    }
+
+    async fn prepared(&mut self, sql: &'static str) -> Result<Statement, Fault> {
+        if let Some(statement) = self.prepared.get(sql) {
+            return Ok(statement.clone());
+        }
+        self.awaited = true;
+        let statement = self.client.prepare(sql).await;
+        self.awaited = false;
+        let statement = statement?;
+        self.prepared.insert(sql, statement.clone());
+        Ok(statement)
+    }
+
+    pub(super) async fn query(
+        &mut self,
+        sql: &'static str,
+        params: &[Param<'_>],
+    ) -> Result<Vec<Row>, Fault> {
+        let statement = self.prepared(sql).await?;
+        self.awaited = true;
+        let rows = self.client.query(&statement, params).await;
+        self.awaited = false;
+        Ok(rows?)
+    }
+
+    pub(super) async fn query_opt(
+        &mut self,
+        sql: &'static str,
+        params: &[Param<'_>],
+    ) -> Result<Option<Row>, Fault> {
+        Ok(self.query(sql, params).await?.into_iter().next())
+    }
+
+    pub(super) async fn query_one(
+        &mut self,
+        sql: &'static str,
+        params: &[Param<'_>],
+    ) -> Result<Row, Fault> {
+        let row = self.query_opt(sql, params).await?;
+        row.ok_or_else(|| StoreError::Database("a row is missing".into()).into())
+    }
+
+    pub(super) async fn execute(
+        &mut self,
+        sql: &'static str,
+        params: &[Param<'_>],
+    ) -> Result<u64, Fault> {
+        let statement = self.prepared(sql).await?;
+        self.awaited = true;
+        let done = self.client.execute(&statement, params).await;
+        self.awaited = false;
+        Ok(done?)
+    }
+}

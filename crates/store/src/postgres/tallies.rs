@@ -1,0 +1,155 @@
+//! A crawl in numbers: changes are written in the transaction of the rows they count, to one of several
+//! slots, so that those who write at the same time do not wait for each other.
+
+use std::collections::BTreeMap;
+
+use trawl_types::{CrawlId, OutcomeKind, ReasonCode};
+
+use super::{fault::Fault, pool::Conn};
+use crate::contract::{StoreError, read::CrawlCounts};
+
+/// Slots for those who record links. Slot 0 is written under the lock of the crawl.
+const SLOTS: i64 = 16;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(i16)]
+enum Kind {
+    Discovered = 0,
+    Pending = 1,
+    Done = 2,
+    Refused = 3,
+    Hosts = 4,
+    Edges = 5,
+    Pages = 6,
+    Duplicates = 7,
+    NearDuplicates = 8,
+    Outcome = 9,
+    Reason = 10,
+}
+
+/// What a transaction changes.
+#[derive(Debug, Default)]
+pub(super) struct Changes(BTreeMap<(Kind, i16), i64>);
+
+impl Changes {
+    fn add(&mut self, kind: Kind, code: u8, by: i64) {
+        *self.0.entry((kind, i16::from(code))).or_default() += by;
+    }
+
+    pub(super) fn discover(&mut self) {
+        self.add(Kind::Discovered, 0, 1);
+    }
+
+    pub(super) fn admit(&mut self) {
+        self.add(Kind::Pending, 0, 1);
+    }
+
+    pub(super) fn no_longer_pending(&mut self) {
+        self.add(Kind::Pending, 0, -1);
+    }
+
+    pub(super) fn refuse(&mut self, reason: ReasonCode) {
+        self.add(Kind::Refused, 0, 1);
+        self.add(Kind::Reason, reason as u8, 1);
+    }
+
+    pub(super) fn lift_refusal(&mut self, reason: ReasonCode) {
+        self.add(Kind::Refused, 0, -1);
+        self.add(Kind::Reason, reason as u8, -1);
+    }
+
+    /// A pending page is done.
+    pub(super) fn finish(&mut self, outcome: OutcomeKind) {
+        self.no_longer_pending();
+        self.add(Kind::Done, 0, 1);
+        self.add(Kind::Pages, 0, i64::from(outcome.is_page()));
+        self.add(Kind::Outcome, outcome as u8, 1);
+    }
+
+    pub(super) fn hosts(&mut self, new: u64) {
+        self.add(Kind::Hosts, 0, new as i64);
+    }
+
+    pub(super) fn edges(&mut self, new: u64) {
+        self.add(Kind::Edges, 0, new as i64);
+    }
+
+    pub(super) fn duplicate(&mut self) {
+        self.add(Kind::Duplicates, 0, 1);
+    }
+
+    pub(super) fn near_duplicate(&mut self) {
+        self.add(Kind::NearDuplicates, 0, 1);
+    }
+}
+
+/// The slot of a commit that records links.
+pub(super) fn slot_of(commit: i64) -> i16 {
+    (commit.rem_euclid(SLOTS) + 1) as i16
+}
+
+/// The slot of those who hold the lock of the crawl.
+pub(super) const LOCKED: i16 = 0;
+
+pub(super) async fn write(
+    conn: &mut Conn,
+    crawl: CrawlId,
+    slot: i16,
+    changes: &Changes,
+) -> Result<(), Fault> {
+    let changes = changes.0.iter().filter(|(_, by)| **by != 0);
+    let (mut kinds, mut codes, mut totals) = (Vec::new(), Vec::new(), Vec::new());
+    for ((kind, code), by) in changes {
+        kinds.push(*kind as i16);
+        codes.push(*code);
+        totals.push(*by);
+    }
+    if kinds.is_empty() {
+        return Ok(());
+    }
+    let sql = "INSERT INTO tallies AS t (crawl, kind, code, slot, total)
+        SELECT $1, n.kind, n.code, $2, n.total
+        FROM unnest($3::int2[], $4::int2[], $5::int8[]) n(kind, code, total)
+        ORDER BY n.kind, n.code
+        ON CONFLICT (crawl, kind, code, slot) DO UPDATE SET total = t.total + excluded.total";
+    conn.execute(sql, &[&crawl.0, &slot, &kinds, &codes, &totals])
+        .await?;
+    Ok(())
+}
+
+pub(super) async fn counts(conn: &mut Conn, crawl: CrawlId) -> Result<CrawlCounts, Fault> {
+    let sql = "SELECT kind, code, sum(total)::int8 FROM tallies WHERE crawl = $1
+               GROUP BY kind, code";
+    let rows = conn.query(sql, &[&crawl.0]).await?;
+    if rows.is_empty() {
+        let sql = "SELECT 1 FROM crawls WHERE id = $1";
+        let known = conn.query_opt(sql, &[&crawl.0]).await?;
+        known.ok_or(StoreError::NoCrawl(crawl))?;
+    }
+    let mut counts = CrawlCounts::default();
+    for row in rows {
+        let (kind, code): (i16, i16) = (row.get(0), row.get(1));
+        let total = row.get::<_, i64>(2).max(0) as u64;
+        match kind {
+            0 => counts.discovered = total,
+            1 => counts.pending = total,
+            2 => counts.done = total,
+            3 => counts.refused = total,
+            4 => counts.hosts = total,
+            5 => counts.edges = total,
+            6 => counts.pages = total,
+            7 => counts.duplicates = total,
+            8 => counts.near_duplicates = total,
+            9 if total > 0 => {
+                let kind = OutcomeKind::from_stored(code as u8);
+                counts.outcomes.extend(kind.map(|kind| (kind, total)));
+            }
+            10 if total > 0 => {
+                let reason = ReasonCode::from_stored(code as u8);
+                counts.reasons.extend(reason.map(|reason| (reason, total)));
+            }
+            _ => {}
+        }
+    }
+    Ok(counts)
+}

@@ -1,0 +1,10 @@
+//! What back ends have in common: codes in columns, the text of a page's links, bounded memory. Knows
+//! no database.
+//!
+//! * [`link_text`]: the links of a page as one text
+//! * [`codes`]: ranks, chains of redirects, what a crawl keeps, whether a refusal may be lifted
+//! * [`recent`]: a map that forgets
+
+pub(crate) mod codes;
+pub(crate) mod link_text;
+pub(crate) mod recent;

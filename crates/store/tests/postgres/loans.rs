@@ -1,0 +1,228 @@
+//! Hosts on loan: one borrower at a time, politeness across borrowers, and the fence.
+
+use std::{
+    collections::HashSet,
+    sync::Mutex,
+    time::{Duration, Instant},
+};
+
+use trawl_store::{
+    LoanOptions, Store,
+    conformance::web::{breadth, fetched},
+};
+use trawl_types::{HostId, Sequence, UnixMillis};
+
+use crate::{
+    server,
+    web::{
+        begin, borrow, borrow_soon, commit, give_back, link, loans, page, plain_store, unrenewed,
+        worker,
+    },
+};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn wall() -> UnixMillis {
+    let now = std::time::SystemTime::now();
+    let since = now.duration_since(std::time::UNIX_EPOCH).unwrap();
+    UnixMillis(since.as_millis() as i64)
+}
+
+#[tokio::test]
+async fn two_borrowers_never_hold_the_same_host_at_once() {
+    let url = server::shared().database().await;
+    let (one, two) = (
+        worker(&url, LoanOptions::new("one")).await,
+        worker(&url, LoanOptions::new("two")).await,
+    );
+    let seeds = (0..12).map(|n| link(&one, &format!("h{n}.test"), 0));
+    let crawl = begin(&one, seeds.collect(), breadth()).await;
+    let held: Mutex<HashSet<HostId>> = Mutex::default();
+    let turns = async |store, pause: u64| {
+        let mut seen = HashSet::new();
+        for _ in 0..60 {
+            let lent = borrow(store, crawl, 4).await;
+            for host in &lent {
+                let is_new = held.lock().unwrap().insert(host.host.id);
+                assert!(is_new, "{} has two borrowers", host.host.name);
+                seen.insert(host.host.id);
+            }
+            tokio::time::sleep(Duration::from_millis(pause)).await;
+            for host in lent {
+                held.lock().unwrap().remove(&host.host.id);
+                give_back(store, host.host.id, 0).await;
+            }
+        }
+        seen.len()
+    };
+    let (first, second) = tokio::join!(turns(&one, 1), turns(&two, 2));
+    assert_eq!((first, second), (12, 12), "all hosts go round");
+}
+
+#[tokio::test]
+async fn a_host_that_is_given_back_is_left_alone_for_its_wait() {
+    let url = server::shared().database().await;
+    let (one, two) = (
+        worker(&url, LoanOptions::new("one")).await,
+        worker(&url, LoanOptions::new("two")).await,
+    );
+    let crawl = begin(&one, vec![link(&one, "a.test", 0)], breadth()).await;
+    let host = borrow_soon(&one, crawl).await.host.id;
+    assert!(borrow(&two, crawl, 5).await.is_empty());
+    let given_back = Instant::now();
+    give_back(&one, host, 700).await;
+    assert!(!loans(&one).may_ask(host, 0));
+    assert_eq!(borrow_soon(&two, crawl).await.host.id, host);
+    assert!(given_back.elapsed() >= Duration::from_millis(700));
+}
+
+#[tokio::test]
+async fn a_loan_that_ends_leaves_time_for_the_last_delay() {
+    let url = server::shared().database().await;
+    let one = worker(&url, unrenewed("one", SECOND)).await;
+    let two = worker(&url, LoanOptions::new("two")).await;
+    let crawl = begin(&one, vec![link(&one, "a.test", 0)], breadth()).await;
+    let (delay, mut last_allowed) = (300, None);
+    let borrowed = Instant::now();
+    let host = borrow_soon(&one, crawl).await.host.id;
+    assert!(loans(&one).may_ask(host, delay));
+    assert!(!loans(&one).may_ask(host, 1000), "longer than the loan");
+    while borrow(&two, crawl, 1).await.is_empty() {
+        let now = Instant::now();
+        if loans(&one).may_ask(host, delay) {
+            last_allowed = Some(now);
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert!(borrowed.elapsed() >= SECOND);
+    assert!(!loans(&one).may_ask(host, 0));
+    let after = last_allowed.unwrap().elapsed();
+    assert!(
+        after >= Duration::from_millis(delay),
+        "only {after:?} after the last request"
+    );
+}
+
+#[tokio::test]
+async fn loans_are_renewed_for_as_long_as_they_are_held() {
+    let url = server::shared().database().await;
+    let one = worker(&url, LoanOptions::new("one").lasting(SECOND)).await;
+    let two = worker(&url, LoanOptions::new("two")).await;
+    let crawl = begin(&one, vec![link(&one, "a.test", 0)], breadth()).await;
+    let host = borrow_soon(&one, crawl).await.host.id;
+    let began = Instant::now();
+    while began.elapsed() < 3 * SECOND {
+        assert!(borrow(&two, crawl, 1).await.is_empty());
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert!(loans(&one).lost().is_empty());
+    give_back(&one, host, 0).await;
+    assert_eq!(borrow_soon(&two, crawl).await.host.id, host);
+}
+
+#[tokio::test]
+async fn a_loan_that_ended_and_that_nobody_took_goes_on() {
+    let url = server::shared().database().await;
+    let options = LoanOptions {
+        renewed_every: 2 * SECOND,
+        ..LoanOptions::new("one").lasting(SECOND)
+    };
+    let one = worker(&url, options).await;
+    let crawl = begin(&one, vec![link(&one, "a.test", 0)], breadth()).await;
+    let host = borrow_soon(&one, crawl).await.host.id;
+    let mut ended = false;
+    for _ in 0..2000 {
+        let may_ask = loans(&one).may_ask(host, 0);
+        if ended && may_ask {
+            assert!(loans(&one).lost().is_empty());
+            return;
+        }
+        ended |= !may_ask;
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("the loan was not renewed (ended: {ended})");
+}
+
+#[tokio::test]
+async fn whoever_lost_a_loan_cannot_write_what_was_fetched_under_it() {
+    let url = server::shared().database().await;
+    let options = LoanOptions {
+        renewed_every: 2 * SECOND,
+        ..LoanOptions::new("one").lasting(SECOND)
+    };
+    let one = worker(&url, options).await;
+    let two = worker(&url, LoanOptions::new("two")).await;
+    let seed = link(&one, "a.test", 0);
+    let crawl = begin(&one, vec![seed.clone()], breadth()).await;
+    two.reopen_crawl(crawl, breadth()).await.unwrap();
+    let page = page(&one, crawl, &seed).await;
+    let host = borrow_soon(&one, crawl).await.host.id;
+    assert_eq!(borrow_soon(&two, crawl).await.host.id, host);
+    let late = commit(&one, crawl, vec![fetched(page, Vec::new())]).await;
+    assert_eq!((late.counts.done, late.last_seq), (0, None));
+    let done = commit(&two, crawl, vec![fetched(page, Vec::new())]).await;
+    assert_eq!((done.counts.done, done.last_seq), (1, Some(Sequence(1))));
+    for _ in 0..500 {
+        if loans(&one).lost() == [host] {
+            assert!(loans(&one).lost().is_empty(), "told once");
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("nobody says that the loan was lost");
+}
+
+#[tokio::test]
+async fn what_was_fetched_may_be_written_after_the_host_was_given_back() {
+    let url = server::shared().database().await;
+    let one = worker(&url, LoanOptions::new("one")).await;
+    let seed = link(&one, "a.test", 0);
+    let crawl = begin(&one, vec![seed.clone()], breadth()).await;
+    let page = page(&one, crawl, &seed).await;
+    let host = borrow_soon(&one, crawl).await.host.id;
+    give_back(&one, host, 0).await;
+    let done = commit(&one, crawl, vec![fetched(page, Vec::new())]).await;
+    assert_eq!(done.counts.done, 1);
+}
+
+#[tokio::test]
+async fn a_single_host_is_borrowed_by_name_and_says_when_it_may_be_asked() {
+    let url = server::shared().database().await;
+    let (one, two) = (
+        worker(&url, LoanOptions::new("one")).await,
+        worker(&url, LoanOptions::new("two")).await,
+    );
+    let crawl = begin(&one, vec![link(&one, "a.test", 0)], breadth()).await;
+    let name = "elsewhere.test";
+    let host = loans(&one).borrow_host(crawl, name).await.unwrap().unwrap();
+    assert_eq!(
+        (host.name.as_str(), host.next_allowed),
+        (name, UnixMillis(0))
+    );
+    assert!(
+        loans(&two)
+            .borrow_host(crawl, name)
+            .await
+            .unwrap()
+            .is_none()
+    );
+    let again = loans(&one).borrow_host(crawl, name).await.unwrap();
+    assert_eq!(again.unwrap().id, host.id);
+    let given_back = wall();
+    give_back(&one, host.id, 60_000).await;
+    let other = loans(&two).borrow_host(crawl, name).await.unwrap().unwrap();
+    assert!(other.next_allowed.0 >= given_back.0 + 60_000);
+    assert!(
+        loans(&one)
+            .borrow_host(crawl, name)
+            .await
+            .unwrap()
+            .is_none()
+    );
+}
+
+#[tokio::test]
+async fn a_store_without_loans_has_none() {
+    let url = server::shared().database().await;
+    assert!(plain_store(&url).await.loans().is_none());
+}

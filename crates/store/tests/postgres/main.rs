@@ -1,0 +1,13 @@
+//! The PostgreSQL back end against the contract, against other processes and against faults, on a real
+//! server that the tests start and stop.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod commits;
+mod conformance;
+mod loans;
+mod opening;
+mod outages;
+mod resting;
+mod rows;
+mod server;
+mod web;
