@@ -155,6 +155,16 @@ impl HostLoans for PostgresStore {
             .map_or_else(Vec::new, |loans| loans.lost())
     }
 
+    async fn running_crawls(&self) -> Result<Vec<CrawlId>, StoreError> {
+        self.insist(|| async {
+            let mut conn = self.patiently().await?;
+            let sql = "SELECT id FROM crawls WHERE state = 'running' ORDER BY id";
+            let rows = conn.query(sql, &[]).await?;
+            Ok(rows.iter().map(|row| CrawlId(row.get(0))).collect())
+        })
+        .await
+    }
+
     async fn give_back(&self, hosts: Vec<ReturnedHost>) -> Result<(), StoreError> {
         let loans = self.lender()?;
         let epochs = loans.remove(hosts.iter().map(|host| host.host));

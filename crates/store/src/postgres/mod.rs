@@ -124,6 +124,10 @@ impl Store for PostgresStore {
         self.secret
     }
 
+    fn is_shared(&self) -> bool {
+        true
+    }
+
     fn loans(&self) -> Option<&dyn HostLoans> {
         self.loans.is_some().then_some(self as &dyn HostLoans)
     }
