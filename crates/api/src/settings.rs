@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use ipnet::IpNet;
-use trawl_types::spec::FetchSpec;
+use trawl_types::{CrawlSpec, spec::FetchSpec};
 
 /// Settings of a server. The defaults are those of `trawl serve`.
 #[derive(Debug, Clone)]
@@ -22,6 +22,19 @@ pub struct ServerSettings {
     /// Web pages of these origins may read answers; `*` for all.
     pub cors_origins: Vec<String>,
     pub access: AccessSettings,
+}
+
+impl ServerSettings {
+    /// Whatever a job was started under, what the operator allows now holds.
+    pub fn govern(&self, spec: &mut CrawlSpec) {
+        let rules = &self.fetch;
+        spec.fetch.allow_networks.clone_from(&rules.allow_networks);
+        spec.fetch.allow_ports.clone_from(&rules.allow_ports);
+        spec.fetch.resolve.clone_from(&rules.resolve);
+        spec.fetch.extra_roots.clone_from(&rules.extra_roots);
+        let least = self.delay.as_millis() as u64;
+        spec.politeness.delay_ms = spec.politeness.delay_ms.max(least);
+    }
 }
 
 /// Who may do what, how often, and over what kind of connection.

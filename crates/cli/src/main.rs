@@ -35,7 +35,7 @@ fn main() -> ExitCode {
     // Every host holds a connection or two; the usual 1,024 files are soon used up.
     let _ = rlimit::increase_nofile_limit(1 << 16);
     // The server's settings say how it logs: it starts that itself.
-    if !matches!(cli.command, Command::Serve(_)) {
+    if !matches!(cli.command, Command::Serve(_) | Command::Worker(_)) {
         logs::start(cli.verbose, "warn", false);
     }
     let runtime = match tokio::runtime::Builder::new_multi_thread()
@@ -59,6 +59,7 @@ async fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Crawl(args) => Box::pin(commands::crawl::run(*args)).await,
         Command::Map(args) => Box::pin(commands::map::run(*args, cli.verbose)).await,
         Command::Serve(args) => Box::pin(commands::serve::run(&args, cli.verbose)).await,
+        Command::Worker(args) => Box::pin(commands::worker::run(&args, cli.verbose)).await,
         Command::Keys(args) => commands::keys::run(&args).await,
         Command::Users(args) => commands::users::run(&args).await,
         Command::Config(args) => commands::config::run(&args),

@@ -265,15 +265,8 @@ impl App {
             .with_retry_after(30))
     }
 
-    /// Whatever a job was started under, what the operator allows now holds.
     pub(crate) fn govern(&self, spec: &mut CrawlSpec) {
-        let rules = &self.settings.fetch;
-        spec.fetch.allow_networks.clone_from(&rules.allow_networks);
-        spec.fetch.allow_ports.clone_from(&rules.allow_ports);
-        spec.fetch.resolve.clone_from(&rules.resolve);
-        spec.fetch.extra_roots.clone_from(&rules.extra_roots);
-        let least = self.settings.delay.as_millis() as u64;
-        spec.politeness.delay_ms = spec.politeness.delay_ms.max(least);
+        self.settings.govern(spec);
     }
 
     async fn find(&self, id: &str) -> Result<JobRow, ApiError> {

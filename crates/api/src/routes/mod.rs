@@ -29,6 +29,7 @@ mod pages;
 mod session;
 mod spider;
 mod stats;
+mod workers;
 mod ws;
 
 use axum::{
@@ -123,6 +124,7 @@ fn endpoints() -> OpenApiRouter<Shared> {
         .routes(routes!(domains::robots))
         .routes(routes!(admin::reset_domain))
         .routes(routes!(admin::purge_pages))
+        .routes(routes!(workers::list))
         .routes(routes!(keys::list, keys::create))
         .routes(routes!(keys::revoke))
         .routes(routes!(session::login))

@@ -46,6 +46,8 @@ pub(crate) enum Command {
     Map(Box<MapArgs>),
     /// Serve crawl jobs over HTTP
     Serve(Box<ServeArgs>),
+    /// Take part in the crawls of a database that many processes share
+    Worker(Box<ServeArgs>),
     /// Make, list and revoke keys of the server
     Keys(KeysArgs),
     /// Make, list and lock out users of the server

@@ -13,6 +13,7 @@ pub(crate) mod serve;
 mod session;
 pub(crate) mod status;
 pub(crate) mod users;
+pub(crate) mod worker;
 
 use std::{path::Path, sync::Arc};
 

@@ -19,6 +19,21 @@ impl Settings {
         Path::new(self.text("server.database").unwrap_or("trawl.db"))
     }
 
+    /// The address of a database that many processes share, where it is one.
+    pub(crate) fn shared_database(&self) -> Option<&str> {
+        let text = self.text("server.database")?;
+        let scheme = text.split_once("://")?.0;
+        matches!(scheme, "postgres" | "postgresql").then_some(text)
+    }
+
+    pub(crate) fn no_worker(&self) -> bool {
+        self.switch("server.no-worker")
+    }
+
+    pub(crate) fn loan(&self) -> Duration {
+        self.time("server.loan")
+    }
+
     pub(crate) fn json_logs(&self) -> bool {
         self.text("log.format") == Some("json")
     }

@@ -63,7 +63,11 @@ settings! {
     "server.listen", "listen", Kind::Address, "127.0.0.1:8080", "ADDRESS",
         "Where to listen";
     "server.database", "database", Kind::Text, "trawl.db", "FILE",
-        "The file that remembers everything";
+        "The file that remembers everything, or postgres://… for a database that many share";
+    "server.no-worker", "no-worker", Kind::Switch, "false", "BOOL",
+        "Only answer, and leave crawling to `trawl worker`; needs a shared database";
+    "server.loan", "loan", Kind::Span(1, 3_600), "60s", "TIME",
+        "How long a worker that died keeps its hosts from the others; for shared databases";
     "server.tls-cert", "tls-cert", Kind::Text, "", "FILE",
         "Serve over TLS with the certificates in this PEM file; SIGHUP reads it anew";
     "server.tls-key", "tls-key", Kind::Text, "", "FILE",

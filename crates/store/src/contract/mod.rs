@@ -27,6 +27,7 @@ use loans::HostLoans;
 use queue::{Changed, QueueChange};
 use read::{CrawlCounts, CrawlRow, PendingUrl, StoredHost, StoredLink, StoredPrint};
 use trawl_types::record::{PageRecord, PageStanding};
+use workers::WorkerRegistry;
 use write::{CommitBatch, CommitReport, NewLink, WriteRules};
 
 /// A failure of ours: the store cannot go on. A page that failed is not one of these.
@@ -81,6 +82,11 @@ pub trait Store: Send + Sync + std::fmt::Debug {
 
     /// How hosts are shared with other processes; nothing if this one does not crawl, or alone.
     fn loans(&self) -> Option<&dyn HostLoans> {
+        None
+    }
+
+    /// The processes that crawl from this store, where there may be several.
+    fn workers(&self) -> Option<&dyn WorkerRegistry> {
         None
     }
 

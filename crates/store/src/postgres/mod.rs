@@ -59,6 +59,7 @@ use crate::contract::{
     jobs::NewJob,
     loans::HostLoans,
     read::{CrawlCounts, CrawlRow, PendingUrl, StoredHost, StoredLink, StoredPrint},
+    workers::WorkerRegistry,
     write::{CommitBatch, CommitReport, NewLink, WriteRules},
 };
 
@@ -118,6 +119,14 @@ impl Drop for PostgresStore {
     }
 }
 
+impl PostgresStore {
+    /// Under what name hosts are borrowed, where they are.
+    pub fn worker_id(&self) -> Option<&str> {
+        let loans = self.options.loans.as_ref();
+        loans.map(|loans| loans.worker.as_str())
+    }
+}
+
 #[async_trait]
 impl Store for PostgresStore {
     fn key_secret(&self) -> KeySecret {
@@ -126,6 +135,10 @@ impl Store for PostgresStore {
 
     fn is_shared(&self) -> bool {
         true
+    }
+
+    fn workers(&self) -> Option<&dyn WorkerRegistry> {
+        Some(self)
     }
 
     fn loans(&self) -> Option<&dyn HostLoans> {
