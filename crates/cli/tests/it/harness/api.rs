@@ -233,6 +233,20 @@ impl Api {
         })
     }
 
+    /// Nothing if nobody answers.
+    pub(crate) fn try_get(&self, path: &str) -> Option<Reply> {
+        let request = self.request("GET", path, &[], None);
+        self.runtime.block_on(async {
+            let response = self.client.request(request).await.ok()?;
+            let (parts, body) = response.into_parts();
+            Some(Reply {
+                status: parts.status,
+                headers: parts.headers,
+                body: body.collect().await.ok()?.to_bytes().to_vec(),
+            })
+        })
+    }
+
     pub(crate) fn get(&self, path: &str) -> Reply {
         self.send("GET", path, &[], None)
     }

@@ -1,0 +1,65 @@
+//! Workers are killed and stopped past their loans, the server is killed, PostgreSQL crashes, at random
+//! instants. In the end every page is there once, the links are the true ones, and no host was asked
+//! sooner than its delay allows.
+
+use std::{thread, time::Duration};
+
+use trawl_testdb::Postgres;
+use trawl_testweb::WebSpec;
+
+use super::fleet::{
+    Worker, assert_at_rest, assert_polite, assert_true_graph, everything, server, wait_for_end,
+};
+use crate::harness::{Dice, Web};
+
+const WORKERS: usize = 4;
+const HOSTS: u32 = 300;
+const PAGES: u32 = 20_000;
+const DELAY_MS: u64 = 100;
+const FAULTS: usize = 30;
+/// Short, so that a worker can be stopped for longer.
+const LOAN: [&str; 2] = ["--loan", "2s"];
+
+#[test]
+fn a_crawl_by_four_workers_survives_thirty_faults() {
+    let mut dice = Dice::new(0x666c_6565);
+    let postgres = Postgres::start();
+    let url = postgres.database();
+    let web = Web::start(WebSpec::many_hosts(HOSTS, PAGES));
+    let mut front = server(&url);
+    let mut workers: Vec<Worker> = (0..WORKERS).map(|_| Worker::start(&url, &LOAN)).collect();
+    let mut api = front.client();
+    let job = api.post("/spider/crawl?result_mode=store", &everything(&web, DELAY_MS));
+    let job = job.expect(202).json()["job_id"].as_str().unwrap().to_owned();
+    for _ in 0..FAULTS {
+        thread::sleep(Duration::from_millis(200 + dice.below(800)));
+        match dice.below(8) {
+            0..=3 => {
+                let at = dice.below(WORKERS as u64) as usize;
+                workers.swap_remove(at).kill();
+                workers.push(Worker::start(&url, &LOAN));
+            }
+            4 | 5 => {
+                let worker = &workers[dice.below(WORKERS as u64) as usize];
+                worker.signal("-STOP");
+                thread::sleep(Duration::from_millis(2_500 + dice.below(1_500)));
+                worker.signal("-CONT");
+            }
+            6 => {
+                postgres.crash();
+                thread::sleep(Duration::from_millis(dice.below(1_500)));
+                postgres.start_again();
+            }
+            _ => {
+                front.kill();
+                front = server(&url);
+                api = front.client();
+            }
+        }
+    }
+    let end = wait_for_end(&api, &job);
+    assert_eq!(end["status"], "completed", "{end}");
+    assert_true_graph(&web, &url, PAGES);
+    assert_polite(&web.log().entries(), HOSTS, DELAY_MS);
+    assert_at_rest(&postgres, &url);
+}

@@ -1,0 +1,68 @@
+//! Workers join a crawl under way, leave it, and share its hosts.
+
+use std::collections::HashSet;
+
+use trawl_testdb::Postgres;
+use trawl_testweb::WebSpec;
+
+use super::fleet::{
+    Worker, assert_at_rest, assert_polite, assert_true_graph, everything, server, wait_for_end,
+};
+use crate::harness::Web;
+
+const HOSTS: u32 = 40;
+const PAGES: u32 = 1_500;
+
+#[test]
+fn workers_share_a_crawl_and_leave_it_without_asking_anything_twice() {
+    let postgres = Postgres::start();
+    let url = postgres.database();
+    let web = Web::start(WebSpec::many_hosts(HOSTS, PAGES));
+    let front = server(&url);
+    let api = front.client();
+    let (first, second) = (Worker::start(&url, &[]), Worker::start(&url, &[]));
+    let job = api.post("/spider/crawl?result_mode=store", &everything(&web, 20));
+    let job = job.expect(202).json()["job_id"].as_str().unwrap().to_owned();
+    web.wait_until(|log| log.len() > 300);
+    let workers = api.get("/workers").expect(200).json();
+    assert_eq!(workers["workers"].as_array().unwrap().len(), 2, "{workers}");
+    assert_eq!(first.stop(), Some(0));
+    let end = wait_for_end(&api, &job);
+    assert_eq!(end["status"], "completed", "{end}");
+    assert_eq!(second.stop(), Some(0));
+    assert_true_graph(&web, &url, PAGES);
+    let requests = web.pages_asked();
+    let mut asked = HashSet::new();
+    for request in &requests {
+        let page = (request.host, request.path_and_query.clone());
+        assert!(asked.insert(page), "{} twice", request.path_and_query);
+    }
+    assert_polite(&web.log().entries(), HOSTS, 20);
+    assert_at_rest(&postgres, &url);
+}
+
+#[test]
+fn pause_resume_and_cancel_reach_all_workers() {
+    let postgres = Postgres::start();
+    let url = postgres.database();
+    let web = Web::start(WebSpec::many_hosts(HOSTS, PAGES));
+    let front = server(&url);
+    let api = front.client();
+    let _workers = [Worker::start(&url, &[]), Worker::start(&url, &[])];
+    let job = api.post("/spider/crawl?result_mode=store", &everything(&web, 100));
+    let job = job.expect(202).json()["job_id"].as_str().unwrap().to_owned();
+    web.wait_until(|log| log.len() > 100);
+    let paused = api.act(&format!("/jobs/{job}/pause")).expect(200);
+    assert_eq!(paused.json()["status"], "paused");
+    // Another server finds it paused, and lets it go on.
+    let other = server(&url);
+    let elsewhere = other.client();
+    let resumed = elsewhere.act(&format!("/jobs/{job}/resume"));
+    assert_eq!(resumed.expect(200).json()["status"], "running");
+    let before = web.log().len();
+    web.wait_until(|log| log.len() > before + 100);
+    let cancelled = api.act(&format!("/jobs/{job}/cancel")).expect(200);
+    assert_eq!(cancelled.json()["status"], "cancelled");
+    let end = wait_for_end(&elsewhere, &job);
+    assert_eq!(end["status"], "cancelled", "{end}");
+}
