@@ -43,6 +43,11 @@ bench: ## Measure against a baseline in the same run
 bench-extract: ## Measure main content against other extractors; needs apt-get and PyPI
 	bench/extract/run
 
+.PHONY: bench-serve
+bench-serve: ## Measure the server: streams, slow and idle readers, large results
+	$(CARGO) build --release --locked --package trawl-cli --package trawl-testweb
+	bench/serve/run
+
 .PHONY: bench-peers
 bench-peers: ## Measure against other crawlers; a workspace of its own
 	bench/peers/run

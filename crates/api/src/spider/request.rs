@@ -154,10 +154,11 @@ impl SpiderBody {
             ));
         }
         let least = app.settings.delay.as_millis() as u64;
+        let delay_ms = self.delay_ms.unwrap_or(least).max(least);
         Ok(Politeness {
-            delay_ms: self.delay_ms.unwrap_or(least).max(least),
+            delay_ms,
             concurrency,
-            per_host: if least == 0 { concurrency } else { 1 },
+            per_host: if delay_ms == 0 { concurrency } else { 1 },
             robots: if ignore {
                 RobotsPolicy::Ignore
             } else {
