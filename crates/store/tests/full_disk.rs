@@ -109,7 +109,7 @@ impl Drop for SmallDisk {
 
 #[tokio::test]
 async fn a_full_disk_loses_nothing_and_the_same_handle_goes_on() {
-    let Some(disk) = SmallDisk::mount("6m") else {
+    let Some(disk) = SmallDisk::mount("8m") else {
         eprintln!("skipped: mounting a small file system needs rights");
         return;
     };
@@ -120,7 +120,7 @@ async fn a_full_disk_loses_nothing_and_the_same_handle_goes_on() {
             segment::encode("https://a.test/", NOW, 200, [], &body).unwrap()
         });
         let ballast = disk.0.path().join("ballast");
-        std::fs::write(&ballast, vec![0; 1 << 20]).unwrap();
+        std::fs::write(&ballast, vec![0; 2 << 20]).unwrap();
         let path = disk.0.path().join(format!("t{}.db", body.is_some()));
         let store = SqliteStore::open(&path, &OpenOptions::default()).unwrap();
         let crawl = Crawl::begin(&store, &["a"], breadth()).await;

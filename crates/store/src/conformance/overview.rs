@@ -70,7 +70,7 @@ async fn two<S: Store>(store: &S) -> (Crawl<'_>, Crawl<'_>) {
     (first, second)
 }
 
-pub async fn visits_are_listed_newest_first_and_by_what_they_are<S: Store + Overview>(store: &S) {
+pub async fn visits_are_listed_newest_first_and_by_what_they_are(store: &(impl Store + Overview)) {
     let (first, _) = two(store).await;
     let ask = async |filter: PageFilter| store.pages(filter).await.unwrap();
     let all = ask(everything()).await;
@@ -182,7 +182,7 @@ pub async fn visits_are_listed_newest_first_and_by_what_they_are<S: Store + Over
     }
 }
 
-pub async fn visits_of_a_host_are_listed_one_page_after_the_other<S: Store + Overview>(store: &S) {
+pub async fn visits_of_a_host_are_listed_one_page_after_the_other(store: &(impl Store + Overview)) {
     two(store).await;
     let of_host = || PageFilter {
         host: Some(HOST.into()),
@@ -209,7 +209,7 @@ pub async fn visits_of_a_host_are_listed_one_page_after_the_other<S: Store + Ove
     assert_eq!(one_by_one, all.items);
 }
 
-pub async fn hosts_and_totals_add_crawls_up<S: Store + Overview>(store: &S) {
+pub async fn hosts_and_totals_add_crawls_up(store: &(impl Store + Overview)) {
     two(store).await;
     for order in [HostOrder::Name, HostOrder::Pages, HostOrder::LastCrawled] {
         let filter = HostFilter {
@@ -242,7 +242,7 @@ pub async fn hosts_and_totals_add_crawls_up<S: Store + Overview>(store: &S) {
     assert_eq!(store.totals(nobody).await.unwrap().visits, 0);
 }
 
-pub async fn activity_comes_in_buckets_of_time<S: Store + Overview>(store: &S) {
+pub async fn activity_comes_in_buckets_of_time(store: &(impl Store + Overview)) {
     two(store).await;
     let window = Window {
         whose: Whose::Everybody,
@@ -269,7 +269,7 @@ pub async fn activity_comes_in_buckets_of_time<S: Store + Overview>(store: &S) {
     assert_eq!(day[0].outcomes[&OutcomeKind::Fetched], 1);
 }
 
-pub async fn what_is_purged_leaves_every_cursor_valid<S: Store + Overview>(store: &S) {
+pub async fn what_is_purged_leaves_every_cursor_valid(store: &(impl Store + Overview)) {
     let (first, second) = two(store).await;
     let purge = Purge {
         before: Some(UnixMillis(NOW.0 + 1)),

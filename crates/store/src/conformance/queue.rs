@@ -30,7 +30,7 @@ fn failed() -> Requeue {
     }
 }
 
-pub async fn urls_are_listed_by_state_and_by_pages_of_a_list<S: Store + Overview>(store: &S) {
+pub async fn urls_are_listed_by_state_and_by_pages_of_a_list(store: &(impl Store + Overview)) {
     let crawl = Crawl::begin(store, &["a", "b", "c", "d", "e"], breadth()).await;
     crawl
         .settle("a", vec![refused(store, "x", ReasonCode::Excluded)])
@@ -75,7 +75,7 @@ pub async fn urls_are_listed_by_state_and_by_pages_of_a_list<S: Store + Overview
     );
 }
 
-pub async fn what_failed_is_tried_again_and_the_log_keeps_both<S: Store + Overview>(store: &S) {
+pub async fn what_failed_is_tried_again_and_the_log_keeps_both(store: &(impl Store + Overview)) {
     let crawl = Crawl::begin(store, &["a", "b", "c"], breadth()).await;
     crawl.read("a", &[]).await;
     end(&crawl, "b", OutcomeKind::ServerError).await;
@@ -119,7 +119,7 @@ pub async fn what_failed_is_tried_again_and_the_log_keeps_both<S: Store + Overvi
     assert_eq!(crawl.counts().await.done, 2);
 }
 
-pub async fn waits_and_suspensions_end_when_somebody_says_so<S: Store + Overview>(store: &S) {
+pub async fn waits_and_suspensions_end_when_somebody_says_so(store: &(impl Store + Overview)) {
     let crawl = Crawl::begin(store, &["a", "b"], breadth()).await;
     let later = UnixMillis(NOW.0 + 1_000_000);
     crawl
@@ -162,7 +162,7 @@ pub async fn waits_and_suspensions_end_when_somebody_says_so<S: Store + Overview
     assert!(pending.iter().all(|url| url.not_before < NOW));
 }
 
-pub async fn what_is_cleared_can_be_found_again<S: Store + Overview>(store: &S) {
+pub async fn what_is_cleared_can_be_found_again(store: &(impl Store + Overview)) {
     let crawl = Crawl::begin(store, &["a", "b"], breadth()).await;
     crawl.read("a", &["c"]).await;
     let gone = store.change_queue(crawl.id, QueueChange::Clear { host: None });
@@ -186,7 +186,7 @@ pub async fn what_is_cleared_can_be_found_again<S: Store + Overview>(store: &S) 
     assert_eq!(crawl.queue().await, ["c"]);
 }
 
-pub async fn a_url_that_somebody_names_is_no_longer_too_deep<S: Store + Overview>(store: &S) {
+pub async fn a_url_that_somebody_names_is_no_longer_too_deep(store: &(impl Store + Overview)) {
     let shallow = super::web::rules(trawl_types::spec::Order::BreadthFirst, Some(0));
     let crawl = Crawl::begin(store, &["a"], shallow).await;
     crawl.read("a", &["deep"]).await;
