@@ -200,7 +200,7 @@ pub(super) async fn results(
     if stream::accepts(&headers, "application/x-ndjson") {
         let source = stream::Source {
             stats: false,
-            ..stream::Source::onlooker(&app, &row, fields, after)
+            ..stream::Source::onlooker(&app, &row, fields, after).await?
         };
         return Ok(stream::respond(source, &headers));
     }
@@ -268,7 +268,7 @@ pub(super) async fn events(
         },
     };
     let fields = Fields::parse(None, None, false)?;
-    let source = stream::Source::onlooker(&app, &row, fields, Sequence(after));
+    let source = stream::Source::onlooker(&app, &row, fields, Sequence(after)).await?;
     Ok(stream::events(source))
 }
 

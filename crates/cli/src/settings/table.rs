@@ -63,7 +63,9 @@ settings! {
     "server.listen", "listen", Kind::Address, "127.0.0.1:8080", "ADDRESS",
         "Where to listen";
     "server.database", "database", Kind::Text, "trawl.db", "FILE",
-        "The file that remembers everything";
+        "What remembers everything: a file, or postgres://user:password@host/name for several servers";
+    "server.database-file", "database-file", Kind::Text, "", "FILE",
+        "Read the place of the database from this file: for addresses with a password";
     "server.tls-cert", "tls-cert", Kind::Text, "", "FILE",
         "Serve over TLS with the certificates in this PEM file; SIGHUP reads it anew";
     "server.tls-key", "tls-key", Kind::Text, "", "FILE",

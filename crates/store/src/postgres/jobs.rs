@@ -21,7 +21,8 @@ use crate::contract::{
 const REMOVAL: std::time::Duration = std::time::Duration::from_mins(10);
 
 /// Tables that know rows of a crawl by its number in a column `crawl`.
-const OF_A_CRAWL: [&str; 7] = [
+const OF_A_CRAWL: [&str; 8] = [
+    "activity",
     "contents",
     "results",
     "originals",
@@ -30,6 +31,25 @@ const OF_A_CRAWL: [&str; 7] = [
     "tallies",
     "jobs",
 ];
+
+/// Bodies and content of a crawl that goes: its own unless a later one has inherited them, and those that
+/// it was the last heir of.
+const RELEASE: &str = "
+    DELETE FROM records b WHERE b.crawl = {crawl}
+      AND NOT EXISTS (SELECT 1 FROM results r WHERE r.body_crawl = b.crawl AND r.body_seq = b.seq
+        AND r.body_crawl <> r.crawl)
+      AND NOT EXISTS (SELECT 1 FROM contents c WHERE c.record_crawl = b.crawl
+        AND c.record_seq = b.seq AND c.record_crawl <> c.crawl);
+    DELETE FROM records b USING (
+        SELECT body_crawl, body_seq FROM results WHERE crawl = {crawl} AND body_crawl <> crawl
+        UNION SELECT record_crawl, record_seq FROM contents
+          WHERE crawl = {crawl} AND record_crawl <> crawl) n(crawl, seq)
+      WHERE b.crawl = n.crawl AND b.seq = n.seq
+      AND NOT EXISTS (SELECT 1 FROM results r WHERE r.crawl = b.crawl AND r.seq = b.seq)
+      AND NOT EXISTS (SELECT 1 FROM results r WHERE r.body_crawl = b.crawl AND r.body_seq = b.seq
+        AND r.body_crawl <> r.crawl AND r.crawl <> {crawl})
+      AND NOT EXISTS (SELECT 1 FROM contents c WHERE c.record_crawl = b.crawl
+        AND c.record_seq = b.seq AND c.record_crawl <> c.crawl AND c.crawl <> {crawl});";
 
 macro_rules! jobs {
     ($condition:literal) => {
@@ -104,37 +124,6 @@ impl JobStore for PostgresStore {
             let sql = "SELECT id, name, hash, scope, per_minute, created_at, expires_at, revoked_at
                        FROM api_keys ORDER BY created_at, id";
             Ok(conn.query(sql, &[]).await?.iter().map(key).collect())
-        })
-        .await
-    }
-}
-
-/// Keys are written by whoever manages them.
-impl PostgresStore {
-    pub async fn add_key(&self, key: &KeyRow) -> Result<(), StoreError> {
-        self.ask(async {
-            let mut conn = self.soon().await?;
-            let sql = "INSERT INTO api_keys (id, name, hash, scope, per_minute, created_at,
-                         expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7)";
-            let (limit, expires) = (key.per_minute.map(i64::from), key.expires_at.map(|at| at.0));
-            let (id, name, scope) = (Said(&key.id), Said(&key.name), Said(&key.scope));
-            let created = key.created_at.0;
-            conn.execute(
-                sql,
-                &[&id, &name, &key.hash, &scope, &limit, &created, &expires],
-            )
-            .await?;
-            Ok(())
-        })
-        .await
-    }
-
-    /// False if there is no such key, or it was revoked before.
-    pub async fn revoke_key(&self, id: &str, now: UnixMillis) -> Result<bool, StoreError> {
-        self.ask(async {
-            let mut conn = self.soon().await?;
-            let sql = "UPDATE api_keys SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL";
-            Ok(conn.execute(sql, &[&Said(id), &now.0]).await? > 0)
         })
         .await
     }
@@ -217,12 +206,11 @@ async fn remove(conn: &mut Conn, id: &str) -> Result<Option<CrawlId>, Fault> {
     let crawl: i64 = row.get(0);
     conn.run(&format!(
         "SELECT 1 FROM crawls WHERE id = {crawl} FOR UPDATE;
-         DELETE FROM records b USING results r WHERE b.crawl = {crawl} AND r.crawl = b.crawl
-           AND r.seq = b.seq AND NOT EXISTS (SELECT 1 FROM results heir
-             WHERE heir.page = r.page AND heir.crawl > {crawl} AND heir.outcome = 2);
          DELETE FROM page_links WHERE first_crawl = {crawl} AND last_crawl = {crawl};"
     ))
     .await?;
+    conn.run(&RELEASE.replace("{crawl}", &crawl.to_string()))
+        .await?;
     for table in OF_A_CRAWL {
         conn.run(&format!("DELETE FROM {table} WHERE crawl = {crawl}"))
             .await?;

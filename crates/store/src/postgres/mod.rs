@@ -12,8 +12,11 @@
 //! * [`tallies`]: a crawl in numbers
 //! * [`loans`], [`borrowing`]: hosts on loan
 //! * [`reader`], [`records`], [`edges`], [`explain`]: questions
-//! * [`jobs`], [`workers`]: what servers and workers keep besides
+//! * [`queue`], [`queue_rows`]: a crawl's queue, changed and looked at
+//! * [`overview`], [`pages`], [`purge`]: questions across crawls, and cleaning up
+//! * [`jobs`], [`accounts`], [`workers`]: what servers and workers keep besides
 
+mod accounts;
 mod address;
 mod borrowing;
 mod commit;
@@ -25,7 +28,12 @@ mod identity;
 mod jobs;
 mod loans;
 mod options;
+mod overview;
+mod pages;
 mod pool;
+mod purge;
+mod queue;
+mod queue_rows;
 mod reader;
 mod records;
 mod retry;
@@ -58,6 +66,7 @@ use crate::contract::{
     Store, StoreError,
     jobs::NewJob,
     loans::HostLoans,
+    queue::{Changed, QueueChange},
     read::{CrawlCounts, CrawlRow, PendingUrl, StoredHost, StoredLink, StoredPrint},
     write::{CommitBatch, CommitReport, NewLink, WriteRules},
 };
@@ -160,6 +169,14 @@ impl Store for PostgresStore {
 
     async fn commit(&self, batch: CommitBatch) -> Result<CommitReport, StoreError> {
         Box::pin(self.settle(batch)).await
+    }
+
+    async fn change_queue(
+        &self,
+        crawl: CrawlId,
+        change: QueueChange,
+    ) -> Result<Changed, StoreError> {
+        self.change(crawl, change).await
     }
 
     async fn crawls(&self) -> Result<Vec<CrawlRow>, StoreError> {

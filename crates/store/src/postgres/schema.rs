@@ -7,9 +7,10 @@ use super::{fault::Fault, pool::Conn};
 use crate::contract::StoreError;
 
 /// Migrations in order; the first takes an empty database to format 1.
-const MIGRATIONS: &[&str] = &[include_str!(
-    "../../../../migrations/postgres/0001_first.sql"
-)];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../../../../migrations/postgres/0001_first.sql"),
+    include_str!("../../../../migrations/postgres/0002_server.sql"),
+];
 
 /// `trawl`, for those who take turns.
 const TURN: i64 = 0x74_72_61_77_6c;

@@ -74,7 +74,8 @@ fn chances(work: &Work, ends: &Ends) -> (Paths, Vec<Place>) {
     }
     for (nth, seed) in work.batch.seeds.iter().enumerate() {
         let known = work.known.get(&seed.target.key);
-        if known.is_some_and(|known| known.reconsider) && seed.target.verdict.is_ok() {
+        let open = known.is_some_and(|known| known.reconsider || known.depth > 0);
+        if open && seed.target.verdict.is_ok() {
             liftable.push((None, nth));
         }
     }
@@ -186,11 +187,15 @@ async fn lift_all(
             continue;
         };
         let score = work.link(*place).target.verdict.as_ref().ok().copied();
-        let (Some(row), Some(score)) = (found.get(&page).copied(), score) else {
+        let (Some(mut row), Some(score)) = (found.get(&page).copied(), score) else {
             continue;
         };
         if !may_be_lifted(row.state, row.reason) {
             continue;
+        }
+        if place.0.is_none() {
+            name_page(conn, work, page).await?;
+            row.depth = 0;
         }
         // A URL refused for its parent was never asked of the rules that count.
         let verdict = if is_for_its_parent(row.reason) {
@@ -204,6 +209,13 @@ async fn lift_all(
         };
         found.insert(page, row);
     }
+    Ok(())
+}
+
+/// Somebody names a page: the way that led there no longer counts.
+async fn name_page(conn: &mut Conn, work: &Work, page: PageId) -> Result<(), Fault> {
+    let sql = "UPDATE crawl_pages SET depth = 0, parent = NULL WHERE crawl = $1 AND page = $2";
+    conn.execute(sql, &[&work.batch.crawl.0, &page.0]).await?;
     Ok(())
 }
 
@@ -237,6 +249,7 @@ async fn lift(
     }
     ends.changes.admit();
     ends.lifted.extend(url.iter().map(|url| url.host.0));
+    ends.lifted_pages.insert(page);
     work.report.admitted.extend(url);
     Ok(Row {
         state: PageState::Pending,

@@ -1,7 +1,7 @@
 //! The second transaction: what became of the pages, under the lock of the crawl. Whatever makes a
 //! pending page something else happens under that lock, so what is read here stays true until the end.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use trawl_types::{HostId, PageId, Sequence, UrlKey};
 
 use super::{
@@ -12,6 +12,7 @@ use super::{
 use crate::{
     contract::{
         StoreError,
+        queue::Planted,
         write::{Settlement, VisitEnd},
     },
     postgres::{
@@ -42,6 +43,8 @@ pub(super) struct Ends {
     pub(super) finals: Vec<Entry>,
     /// Hosts with lifted pages: they may have to be woken.
     pub(super) lifted: Vec<i64>,
+    /// Pages that were refused and are pending now.
+    pub(super) lifted_pages: FxHashSet<PageId>,
     /// For memory, once it is durable.
     pub(super) learned: Vec<(UrlKey, KnownPage)>,
 }
@@ -62,7 +65,8 @@ impl PostgresStore {
             Err(fault) => Err(fault),
         };
         match done {
-            Ok(ends) => {
+            Ok(mut ends) => {
+                work.tell_lifted_seeds(&mut ends);
                 self.learn(work, &ends);
                 if ends.lifted.is_empty() {
                     return Ok(());
@@ -109,6 +113,7 @@ impl PostgresStore {
         super::lists::write(conn, work, &mut ends).await?;
         super::depth::reconsider(conn, work, &mut ends).await?;
         super::hosts::count(conn, work, &fence, &mut ends).await?;
+        super::activity::count(conn, work, &mut ends).await?;
         tallies::write(conn, work.batch.crawl, tallies::LOCKED, &ends.changes).await?;
         let sql = "UPDATE crawls SET last_seq = $2, pages = $3 WHERE id = $1";
         let crawl = work.batch.crawl.0;
@@ -123,8 +128,25 @@ impl PostgresStore {
 impl Work {
     /// Seeds may lift the refusal of a URL that is known.
     fn may_reconsider(&self) -> bool {
-        let known = |key| self.known.get(key).is_some_and(|page| page.reconsider);
+        let open = |page: &KnownPage| page.reconsider || page.depth > 0;
+        let known = |key| self.known.get(key).is_some_and(open);
         self.batch.seeds.iter().any(|seed| known(&seed.target.key))
+    }
+
+    /// A URL that was refused before and that somebody names waits for its turn now.
+    fn tell_lifted_seeds(&mut self, ends: &mut Ends) {
+        let Self {
+            batch,
+            known,
+            report,
+            ..
+        } = self;
+        for (seed, planted) in batch.seeds.iter().zip(&mut report.planted) {
+            let page = known.get(&seed.target.key).map(|known| known.page);
+            if page.is_some_and(|page| ends.lifted_pages.remove(&page)) {
+                *planted = Planted::Admitted;
+            }
+        }
     }
 }
 
@@ -166,6 +188,7 @@ async fn lock(conn: &mut Conn, work: &Work) -> Result<Ends, Fault> {
         settled: Vec::new(),
         finals: Vec::new(),
         lifted: Vec::new(),
+        lifted_pages: FxHashSet::default(),
         learned: Vec::new(),
     })
 }

@@ -11,11 +11,13 @@
 //! * [`links`], [`insert`]: the first transaction
 //! * [`ends`]: the second
 //! * [`hosts`]: what becomes of hosts, and the fence around loans that ended
+//! * [`activity`]: what was read when
 //! * [`log`]: entries of the result log
 //! * [`content`]: copies, and what was made of bodies
 //! * [`lists`]: the links of settled pages
 //! * [`depth`]: shortest distances, kept true
 
+mod activity;
 mod content;
 mod depth;
 mod ends;
@@ -27,6 +29,7 @@ mod log;
 mod search;
 mod work;
 
+pub(super) use activity::MINUTE;
 pub(super) use insert::WAKE;
 pub(super) use links::add_links;
 pub(super) use work::{Memory, OpenCrawl, Work};
