@@ -2,7 +2,6 @@
 
 use axum::{Json, extract::State};
 use serde::Serialize;
-use trawl_store::Store;
 use utoipa::ToSchema;
 
 use crate::{

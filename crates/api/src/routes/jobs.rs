@@ -8,10 +8,7 @@ use axum::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use trawl_store::{
-    Store,
-    contract::jobs::{JobFilter, JobStore},
-};
+use trawl_store::contract::jobs::JobFilter;
 use trawl_types::{CrawlState, OutcomeKind, Sequence};
 use utoipa::{IntoParams, ToSchema};
 

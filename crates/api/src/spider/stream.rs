@@ -14,7 +14,7 @@ use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};
 use serde_json::{Value, json};
 use trawl_engine::CrawlControl;
-use trawl_store::contract::jobs::{JobRow, JobStore};
+use trawl_store::contract::jobs::JobRow;
 use trawl_types::Sequence;
 
 use super::{fields::Fields, page::Pages};

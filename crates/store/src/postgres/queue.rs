@@ -174,8 +174,12 @@ async fn requeue(
     }
     if wanted.suspended {
         let sql = "UPDATE crawl_hosts SET suspended = 0, closed = false
-            WHERE crawl = $1 AND suspended > 0 AND ($2::int8 IS NULL OR host = $2)";
-        changed.hosts = conn.execute(sql, &[&crawl.0, &host]).await?;
+            WHERE crawl = $1 AND suspended > 0 AND ($2::int8 IS NULL OR host = $2)
+            RETURNING host";
+        let rows = conn.query(sql, &[&crawl.0, &host]).await?;
+        changed.hosts = rows.len() as u64;
+        told.hurry
+            .extend(rows.iter().map(|row| row.get::<_, i64>(0)));
         let sql = "SELECT h.id FROM crawl_hosts c JOIN hosts h ON h.id = c.host AND h.failures > 0
             WHERE c.crawl = $1 AND ($2::int8 IS NULL OR c.host = $2)";
         let rows = conn.query(sql, &[&crawl.0, &host]).await?;
