@@ -39,7 +39,7 @@ macro_rules! records {
 }
 
 pub(super) async fn list(
-    conn: &mut Conn,
+    conn: &Conn,
     crawl: CrawlId,
     after: Sequence,
     limit: u32,
@@ -54,7 +54,7 @@ pub(super) async fn list(
 }
 
 pub(super) async fn one(
-    conn: &mut Conn,
+    conn: &Conn,
     crawl: CrawlId,
     seq: Sequence,
 ) -> Result<Option<PageRecord>, Fault> {
@@ -111,7 +111,7 @@ fn hex(bytes: &[u8]) -> String {
 
 /// The newest usable result of pages in earlier crawls: crawl and number by page.
 pub(super) async fn earlier(
-    conn: &mut Conn,
+    conn: &Conn,
     crawl: CrawlId,
     pages: &[i64],
 ) -> Result<FxHashMap<i64, (i64, i64)>, Fault> {
@@ -127,7 +127,7 @@ pub(super) async fn earlier(
 /// What makes requests conditional. Nothing where the earlier visit has not left all that this crawl
 /// keeps: an answer without a body would be of no use.
 pub(super) async fn offer_validators(
-    conn: &mut Conn,
+    conn: &Conn,
     crawl: CrawlId,
     urls: &mut [PendingUrl],
 ) -> Result<(), Fault> {
@@ -158,7 +158,7 @@ fn unreadable(error: &std::io::Error) -> Fault {
 }
 
 pub(super) async fn body(
-    conn: &mut Conn,
+    conn: &Conn,
     crawl: CrawlId,
     seq: Sequence,
 ) -> Result<Option<Vec<u8>>, Fault> {
@@ -171,7 +171,7 @@ pub(super) async fn body(
 }
 
 pub(super) async fn content(
-    conn: &mut Conn,
+    conn: &Conn,
     crawl: CrawlId,
     seq: Sequence,
 ) -> Result<Option<Vec<u8>>, Fault> {
@@ -184,7 +184,7 @@ pub(super) async fn content(
 }
 
 pub(super) async fn near_prints(
-    conn: &mut Conn,
+    conn: &Conn,
     crawl: CrawlId,
     after: Sequence,
     limit: u32,
@@ -205,7 +205,7 @@ pub(super) async fn near_prints(
 }
 
 pub(super) async fn earlier_print(
-    conn: &mut Conn,
+    conn: &Conn,
     crawl: CrawlId,
     page: PageId,
 ) -> Result<Option<u64>, Fault> {

@@ -39,20 +39,20 @@ impl NewRow {
 
 impl PostgresStore {
     pub(super) async fn record_links(&self, work: &mut Work) -> Result<(), Fault> {
-        let mut conn = self.patiently().await?;
-        let mut found = self.find(&mut conn, work).await?;
-        let rows = self.judge_new(&mut conn, work, &found).await?;
+        let conn = self.patiently().await?;
+        let mut found = self.find(&conn, work).await?;
+        let rows = self.judge_new(&conn, work, &found).await?;
         let mut inserted = ours(&found);
         if rows.iter().any(|row| !inserted.contains(&row.page)) {
             conn.begin().await?;
-            inserted.extend(write(&mut conn, self, work, &found, &rows).await?);
+            inserted.extend(write(&conn, self, work, &found, &rows).await?);
             conn.commit().await?;
         }
-        self.take_in(&mut conn, work, &mut found, &rows, &inserted)
+        self.take_in(&conn, work, &mut found, &rows, &inserted)
             .await
     }
 
-    async fn find(&self, conn: &mut Conn, work: &mut Work) -> Result<Vec<Candidate>, Fault> {
+    async fn find(&self, conn: &Conn, work: &mut Work) -> Result<Vec<Candidate>, Fault> {
         let sources = search::sources(conn, work).await?;
         let mut found = candidates(work, &sources, &mut self.remembered());
         look_up(conn, work, &mut found).await?;
@@ -63,7 +63,7 @@ impl PostgresStore {
     /// depth. Seeds were named by a person, so they are not asked of the rules that look for traps.
     async fn judge_new(
         &self,
-        conn: &mut Conn,
+        conn: &Conn,
         work: &mut Work,
         found: &[Candidate],
     ) -> Result<Vec<NewRow>, Fault> {
@@ -103,7 +103,7 @@ impl PostgresStore {
     /// What is durable now goes to the report and into memory.
     async fn take_in(
         &self,
-        conn: &mut Conn,
+        conn: &Conn,
         work: &mut Work,
         found: &mut [Candidate],
         rows: &[NewRow],
@@ -187,7 +187,7 @@ fn pending(work: &Work, candidate: &Candidate, row: &NewRow) -> PendingUrl {
 /// Finds and writes the links of a batch inside a transaction of the caller's.
 pub(in crate::postgres) async fn add_links(
     store: &PostgresStore,
-    conn: &mut Conn,
+    conn: &Conn,
     work: &mut Work,
 ) -> Result<(), Fault> {
     let found = store.find(conn, work).await?;

@@ -44,16 +44,14 @@ pub(super) enum Standing {
 }
 
 /// Pages of the batch that are pending, with their depths; each is settled once.
-pub(super) async fn sources(
-    conn: &mut Conn,
-    work: &Work,
-) -> Result<FxHashMap<usize, Source>, Fault> {
+pub(super) async fn sources(conn: &Conn, work: &Work) -> Result<FxHashMap<usize, Source>, Fault> {
     let pages: Vec<i64> = work.batch.settlements.iter().map(|s| s.page.0).collect();
     if pages.is_empty() {
         return Ok(FxHashMap::default());
     }
     let sql = "SELECT c.page, c.depth FROM unnest($2::int8[]) n(page)
-        JOIN crawl_pages c ON c.crawl = $1 AND c.page = n.page AND c.state = 0";
+        CROSS JOIN LATERAL (SELECT page, depth FROM crawl_pages
+          WHERE crawl = $1 AND page = n.page AND state = 0 OFFSET 0) c";
     let rows = conn.query(sql, &[&work.batch.crawl.0, &pages]).await?;
     let mut pending: FxHashMap<i64, u32> = rows
         .iter()
@@ -110,7 +108,7 @@ pub(super) fn candidates(
 
 /// Finds the numbers of all candidates: their first choice, or the next one where that is another's.
 pub(super) async fn look_up(
-    conn: &mut Conn,
+    conn: &Conn,
     work: &Work,
     candidates: &mut [Candidate],
 ) -> Result<(), Fault> {
@@ -138,14 +136,16 @@ pub(super) async fn look_up(
 }
 
 async fn rows(
-    conn: &mut Conn,
+    conn: &Conn,
     work: &Work,
     pages: &[i64],
 ) -> Result<FxHashMap<PageId, (UrlKey, Standing)>, Fault> {
     let sql = "SELECT u.page, u.key_host, u.key_url, c.state, c.depth, c.reason, c.born
         FROM unnest($2::int8[]) n(page)
-        JOIN urls u ON u.page = n.page
-        LEFT JOIN crawl_pages c ON c.crawl = $1 AND c.page = n.page";
+        CROSS JOIN LATERAL (SELECT page, key_host, key_url FROM urls
+          WHERE page = n.page OFFSET 0) u
+        LEFT JOIN LATERAL (SELECT state, depth, reason, born FROM crawl_pages
+          WHERE crawl = $1 AND page = n.page OFFSET 0) c ON true";
     let rows = conn.query(sql, &[&work.batch.crawl.0, &pages]).await?;
     let mut found = FxHashMap::default();
     for row in rows {
