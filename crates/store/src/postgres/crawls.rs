@@ -25,8 +25,11 @@ use crate::{
 /// Beginning a crawl may mean to write many seeds.
 const BEGINNING: Duration = Duration::from_secs(20);
 
+/// Hosts that a crawl is closed to and that are passed over at once.
+const SKIPPED: i64 = 500;
+
 /// Hosts that are woken at once.
-const WOKEN: i64 = 1000;
+const WOKEN: i64 = 2000;
 
 impl PostgresStore {
     /// The crawl and its seeds land in one transaction: there is no crawl without seeds.
@@ -182,17 +185,27 @@ async fn next_commit(conn: &Conn) -> Result<i64, Fault> {
     Ok(row.get(0))
 }
 
-/// Wakes hosts that a crawl has something for.
+/// Wakes hosts that a crawl has something for. Goes through all hosts of the crawl, some at a time: most
+/// are awake, and only of those that are not is it asked whether anything is pending.
 async fn wake(conn: &Conn, crawl: CrawlId) -> Result<(), Fault> {
-    let mut after = Some(0);
-    while let Some(from) = after {
-        let hosts;
-        (hosts, after) = reader::open_hosts(conn, crawl, from, WOKEN).await?;
-        if !hosts.is_empty() {
-            conn.execute(WAKE, &[&hosts]).await?;
+    let sql = "SELECT h.host, t.empties > 0 AND EXISTS (SELECT 1 FROM crawl_pages p
+          WHERE p.crawl = $1 AND p.host = h.host AND p.state = 0)
+        FROM (SELECT host FROM crawl_hosts WHERE crawl = $1 AND host > $2 AND NOT closed
+              ORDER BY host LIMIT $3) h
+        JOIN hosts t ON t.id = h.host ORDER BY h.host";
+    let mut after = 0_i64;
+    loop {
+        let rows = conn.query(sql, &[&crawl.0, &after, &WOKEN]).await?;
+        let Some(last) = rows.last() else {
+            return Ok(());
+        };
+        after = last.get(0);
+        let idle = rows.iter().filter(|row| row.get(1));
+        let idle: Vec<i64> = idle.map(|row| row.get(0)).collect();
+        if !idle.is_empty() {
+            conn.execute(WAKE, &[&idle]).await?;
         }
     }
-    Ok(())
 }
 
 /// A host with something left for a crawl.
@@ -204,7 +217,7 @@ async fn left(conn: &Conn, crawl: CrawlId) -> Result<Vec<i64>, Fault> {
         if !hosts.is_empty() {
             return Ok(hosts);
         }
-        step = WOKEN;
+        step = SKIPPED;
     }
     Ok(Vec::new())
 }

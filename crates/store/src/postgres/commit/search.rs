@@ -1,5 +1,7 @@
 //! Which URLs of a batch are new, and which numbers their pages have or get. Reads only.
 
+use std::sync::LazyLock;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 use trawl_types::{HostId, PageId, PageState, ReasonCode, UrlKey};
 
@@ -7,8 +9,8 @@ use super::work::{KnownPage, Memory, OpenCrawl, Place, Work, depth_over};
 use crate::{
     postgres::{
         fault::Fault,
-        identity::{first_choice, next_choice},
-        pool::Conn,
+        identity::{PARTITIONS, first_choice, next_choice, partition_of},
+        pool::{Conn, Param},
     },
     shared::codes::{is_for_its_parent, may_be_lifted},
 };
@@ -135,18 +137,33 @@ pub(super) async fn look_up(
     Ok(())
 }
 
+/// What is known of pages. Each partition is asked for its own: on the way through the whole table every
+/// page would be looked for in all of them, or its partition be found anew for each.
+static KNOWN: LazyLock<String> = LazyLock::new(|| {
+    let part = |n: usize| {
+        let pages = n + 2;
+        format!(
+            "SELECT u.page, u.key_host, u.key_url, c.state, c.depth, c.reason, c.born
+             FROM urls_{n} u LEFT JOIN crawl_pages_{n} c ON c.crawl = $1 AND c.page = u.page
+             WHERE u.page = ANY(${pages}::int8[])"
+        )
+    };
+    let parts: Vec<String> = (0..PARTITIONS).map(part).collect();
+    parts.join(" UNION ALL ")
+});
+
 async fn rows(
     conn: &Conn,
     work: &Work,
     pages: &[i64],
 ) -> Result<FxHashMap<PageId, (UrlKey, Standing)>, Fault> {
-    let sql = "SELECT u.page, u.key_host, u.key_url, c.state, c.depth, c.reason, c.born
-        FROM unnest($2::int8[]) n(page)
-        CROSS JOIN LATERAL (SELECT page, key_host, key_url FROM urls
-          WHERE page = n.page OFFSET 0) u
-        LEFT JOIN LATERAL (SELECT state, depth, reason, born FROM crawl_pages
-          WHERE crawl = $1 AND page = n.page OFFSET 0) c ON true";
-    let rows = conn.query(sql, &[&work.batch.crawl.0, &pages]).await?;
+    let mut parts: Vec<Vec<i64>> = vec![Vec::new(); PARTITIONS];
+    for page in pages {
+        parts[partition_of(PageId(*page))].push(*page);
+    }
+    let mut values: Vec<Param<'_>> = vec![&work.batch.crawl.0];
+    values.extend(parts.iter().map(|part| part as Param<'_>));
+    let rows = conn.query(&KNOWN, &values).await?;
     let mut found = FxHashMap::default();
     for row in rows {
         let key = UrlKey {
