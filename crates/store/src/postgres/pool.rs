@@ -27,7 +27,7 @@ const SETTINGS: &str =
     "SET statement_timeout = '5s'; SET idle_in_transaction_session_timeout = '5s';
     SET plan_cache_mode = force_generic_plan; SET jit = off; SET enable_seqscan = off;
     SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_bitmapscan = off;
-    SET timezone = 'UTC'";
+    SET max_parallel_workers_per_gather = 0; SET timezone = 'UTC'";
 
 /// Plans are made anew after this: tables grow, and what was best for a small one is not for a large one.
 const PLANNED_FOR: Duration = Duration::from_secs(45);
