@@ -34,7 +34,7 @@ macro_rules! users {
 impl AccountStore for PostgresStore {
     async fn users(&self) -> Result<Vec<UserRow>, StoreError> {
         self.ask(async {
-            let mut conn = self.soon().await?;
+            let conn = self.soon().await?;
             let sql = users!("FROM users u ORDER BY u.name COLLATE \"C\"");
             Ok(conn.query(sql, &[]).await?.iter().map(user).collect())
         })
@@ -43,7 +43,7 @@ impl AccountStore for PostgresStore {
 
     async fn user_by_name(&self, name: &str) -> Result<Option<UserRow>, StoreError> {
         self.ask(async {
-            let mut conn = self.soon().await?;
+            let conn = self.soon().await?;
             let sql = users!("FROM users u WHERE u.name = $1");
             Ok(conn
                 .query_opt(sql, &[&Said(name)])
@@ -56,7 +56,7 @@ impl AccountStore for PostgresStore {
 
     async fn session(&self, hash: &[u8]) -> Result<Option<SessionRow>, StoreError> {
         self.ask(async {
-            let mut conn = self.soon().await?;
+            let conn = self.soon().await?;
             let sql = users!(
                 ", s.hash, s.created_at, s.last_seen_at, s.expires_at
                  FROM sessions s JOIN users u ON u.id = s.user_id WHERE s.hash = $1"
@@ -102,7 +102,7 @@ impl PostgresStore {
         values: &[Param<'_>],
     ) -> Result<bool, StoreError> {
         self.ask(async {
-            let mut conn = self.soon().await?;
+            let conn = self.soon().await?;
             conn.begin().await?;
             let id = "SELECT id FROM users WHERE name = $1 FOR UPDATE";
             let Some(row) = conn.query_opt(id, &[&Said(name)]).await? else {
@@ -225,9 +225,9 @@ impl AccountWriter for PostgresStore {
         judge: Judge,
     ) -> Result<Result<(), u64>, StoreError> {
         self.ask(async {
-            let mut conn = self.soon().await?;
+            let conn = self.soon().await?;
             conn.begin().await?;
-            let kept = locked(&mut conn, subjects).await?;
+            let kept = locked(&conn, subjects).await?;
             let mut counts = Vec::with_capacity(subjects.len());
             for (place, failures) in kept.into_iter().enumerate() {
                 match judge(place, failures) {
@@ -254,7 +254,7 @@ impl AccountWriter for PostgresStore {
 
     async fn discharge(&self, forgiven: &str, refunded: &str) -> Result<(), StoreError> {
         self.ask(async {
-            let mut conn = self.soon().await?;
+            let conn = self.soon().await?;
             conn.begin().await?;
             // In the order in which those who are charged are locked.
             let sql = "SELECT 1 FROM login_failures WHERE subject = ANY($1)
@@ -273,7 +273,7 @@ impl AccountWriter for PostgresStore {
 
 /// Bad logins of subjects, in their order. There is a row for each afterwards, and it is locked: one that
 /// is not there yet cannot be, and two could be the first at the same time.
-async fn locked(conn: &mut Conn, subjects: &[&str]) -> Result<Vec<Failures>, Fault> {
+async fn locked(conn: &Conn, subjects: &[&str]) -> Result<Vec<Failures>, Fault> {
     let mut sorted: Vec<&str> = subjects.to_vec();
     sorted.sort_unstable();
     sorted.dedup();

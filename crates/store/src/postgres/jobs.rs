@@ -66,11 +66,11 @@ macro_rules! jobs {
 impl JobStore for PostgresStore {
     async fn job(&self, id: &str) -> Result<Option<JobRow>, StoreError> {
         self.ask(async {
-            let mut conn = self.soon().await?;
+            let conn = self.soon().await?;
             let row = conn
                 .query_opt(jobs!("WHERE j.id = $1"), &[&Said(id)])
                 .await?;
-            one(&mut conn, row).await
+            one(&conn, row).await
         })
         .await
     }
@@ -81,25 +81,25 @@ impl JobStore for PostgresStore {
         idempotency: &str,
     ) -> Result<Option<JobRow>, StoreError> {
         self.ask(async {
-            let mut conn = self.soon().await?;
+            let conn = self.soon().await?;
             let sql = jobs!("WHERE j.owner = $1 AND j.idempotency = $2");
             let row = conn
                 .query_opt(sql, &[&Said(owner), &Said(idempotency)])
                 .await?;
-            one(&mut conn, row).await
+            one(&conn, row).await
         })
         .await
     }
 
     async fn jobs(&self, filter: JobFilter) -> Result<(Vec<JobRow>, u64), StoreError> {
-        self.ask(async { list(&mut *self.soon().await?, &filter).await })
+        self.ask(async { list(&*self.soon().await?, &filter).await })
             .await
     }
 
     async fn delete_job(&self, id: &str) -> Result<bool, StoreError> {
         let removed = self.ask_within(REMOVAL, async {
-            let mut conn = self.soon().await?;
-            remove(&mut conn, id).await
+            let conn = self.soon().await?;
+            remove(&conn, id).await
         });
         let crawl = removed.await?;
         if let Some(crawl) = crawl {
@@ -110,7 +110,7 @@ impl JobStore for PostgresStore {
 
     async fn key(&self, id: &str) -> Result<Option<KeyRow>, StoreError> {
         self.ask(async {
-            let mut conn = self.soon().await?;
+            let conn = self.soon().await?;
             let sql = "SELECT id, name, hash, scope, per_minute, created_at, expires_at, revoked_at
                        FROM api_keys WHERE id = $1";
             Ok(conn.query_opt(sql, &[&Said(id)]).await?.as_ref().map(key))
@@ -120,7 +120,7 @@ impl JobStore for PostgresStore {
 
     async fn keys(&self) -> Result<Vec<KeyRow>, StoreError> {
         self.ask(async {
-            let mut conn = self.soon().await?;
+            let conn = self.soon().await?;
             let sql = "SELECT id, name, hash, scope, per_minute, created_at, expires_at, revoked_at
                        FROM api_keys ORDER BY created_at, id";
             Ok(conn.query(sql, &[]).await?.iter().map(key).collect())
@@ -129,7 +129,7 @@ impl JobStore for PostgresStore {
     }
 }
 
-async fn whole(conn: &mut Conn, row: &Row) -> Result<JobRow, Fault> {
+async fn whole(conn: &Conn, row: &Row) -> Result<JobRow, Fault> {
     let crawl = crawl_row(row, 5)?;
     Ok(JobRow {
         id: row.get::<_, Heard>(0).0,
@@ -142,14 +142,14 @@ async fn whole(conn: &mut Conn, row: &Row) -> Result<JobRow, Fault> {
     })
 }
 
-async fn one(conn: &mut Conn, row: Option<Row>) -> Result<Option<JobRow>, Fault> {
+async fn one(conn: &Conn, row: Option<Row>) -> Result<Option<JobRow>, Fault> {
     match row {
         Some(row) => Ok(Some(whole(conn, &row).await?)),
         None => Ok(None),
     }
 }
 
-async fn list(conn: &mut Conn, filter: &JobFilter) -> Result<(Vec<JobRow>, u64), Fault> {
+async fn list(conn: &Conn, filter: &JobFilter) -> Result<(Vec<JobRow>, u64), Fault> {
     let owner = filter.owner.as_deref().map(Said);
     let states = filter.states.iter().map(|state| state.as_str());
     let states: Option<Vec<&str>> = (!filter.states.is_empty()).then(|| states.collect());
@@ -176,7 +176,7 @@ async fn list(conn: &mut Conn, filter: &JobFilter) -> Result<(Vec<JobRow>, u64),
 
 /// The job's row, in the transaction that makes its crawl.
 pub(super) async fn add(
-    conn: &mut Conn,
+    conn: &Conn,
     crawl: CrawlId,
     job: &NewJob,
     now: UnixMillis,
@@ -195,7 +195,7 @@ pub(super) async fn add(
 
 /// What several crawls share (identities, hosts, lists of links) stays, and so do bodies that a later
 /// crawl has inherited.
-async fn remove(conn: &mut Conn, id: &str) -> Result<Option<CrawlId>, Fault> {
+async fn remove(conn: &Conn, id: &str) -> Result<Option<CrawlId>, Fault> {
     conn.begin().await?;
     conn.run("SET LOCAL statement_timeout = 0").await?;
     let sql = "SELECT crawl FROM jobs WHERE id = $1";

@@ -89,8 +89,8 @@ impl PostgresStore {
     pub async fn open(url: &str, options: PostgresOptions) -> Result<Self, StoreError> {
         let pool = Arc::new(Pool::new(Address::parse(url)?, options.connections)?);
         let prepared = async {
-            let mut conn = pool.take(options.patience).await?;
-            schema::prepare(&mut conn, pool.place(), options.create).await
+            let conn = pool.take(options.patience).await?;
+            schema::prepare(&conn, pool.place(), options.create).await
         };
         let secret = prepared.await.map_err(|fault| fault.at(pool.place()))?;
         let loans = options
@@ -180,17 +180,17 @@ impl Store for PostgresStore {
     }
 
     async fn crawls(&self) -> Result<Vec<CrawlRow>, StoreError> {
-        self.ask(async { reader::crawls(&mut *self.soon().await?).await })
+        self.ask(async { reader::crawls(&*self.soon().await?).await })
             .await
     }
 
     async fn crawl(&self, crawl: CrawlId) -> Result<CrawlRow, StoreError> {
-        self.ask(async { reader::crawl(&mut *self.soon().await?, crawl).await })
+        self.ask(async { reader::crawl(&*self.soon().await?, crawl).await })
             .await
     }
 
     async fn counts(&self, crawl: CrawlId) -> Result<CrawlCounts, StoreError> {
-        self.ask(async { tallies::counts(&mut *self.soon().await?, crawl).await })
+        self.ask(async { tallies::counts(&*self.soon().await?, crawl).await })
             .await
     }
 
@@ -201,8 +201,8 @@ impl Store for PostgresStore {
         limit: u32,
     ) -> Result<Vec<StoredHost>, StoreError> {
         self.insist(|| async {
-            let mut conn = self.patiently().await?;
-            reader::pending_hosts(&mut conn, crawl, after, limit).await
+            let conn = self.patiently().await?;
+            reader::pending_hosts(&conn, crawl, after, limit).await
         })
         .await
     }
@@ -214,8 +214,8 @@ impl Store for PostgresStore {
         limit: u32,
     ) -> Result<Vec<PendingUrl>, StoreError> {
         self.insist(|| async {
-            let mut conn = self.patiently().await?;
-            reader::pending(&mut conn, crawl, host, limit).await
+            let conn = self.patiently().await?;
+            reader::pending(&conn, crawl, host, limit).await
         })
         .await
     }
@@ -223,8 +223,8 @@ impl Store for PostgresStore {
     async fn ensure_host(&self, crawl: CrawlId, name: &str) -> Result<StoredHost, StoreError> {
         let id = identity::host_id(self.secret, name);
         self.insist(|| async {
-            let mut conn = self.patiently().await?;
-            reader::ensure_host(&mut conn, crawl, id, name).await
+            let conn = self.patiently().await?;
+            reader::ensure_host(&conn, crawl, id, name).await
         })
         .await
     }
@@ -236,8 +236,8 @@ impl Store for PostgresStore {
     ) -> Result<Option<StoredHost>, StoreError> {
         let id = identity::host_id(self.secret, name);
         self.ask(async {
-            let mut conn = self.soon().await?;
-            let hosts = reader::hosts(&mut conn, crawl, &[id]).await?;
+            let conn = self.soon().await?;
+            let hosts = reader::hosts(&conn, crawl, &[id]).await?;
             Ok(hosts.into_iter().next())
         })
         .await
@@ -249,12 +249,12 @@ impl Store for PostgresStore {
         after: Sequence,
         limit: u32,
     ) -> Result<Vec<PageRecord>, StoreError> {
-        self.ask(async { records::list(&mut *self.soon().await?, crawl, after, limit).await })
+        self.ask(async { records::list(&*self.soon().await?, crawl, after, limit).await })
             .await
     }
 
     async fn links_of(&self, page: PageId) -> Result<Vec<StoredLink>, StoreError> {
-        self.insist(|| async { edges::links_of(&mut *self.patiently().await?, page).await })
+        self.insist(|| async { edges::links_of(&*self.patiently().await?, page).await })
             .await
     }
 
@@ -263,17 +263,17 @@ impl Store for PostgresStore {
         crawl: CrawlId,
         key: UrlKey,
     ) -> Result<Option<PageStanding>, StoreError> {
-        self.ask(async { explain::standing(&mut *self.soon().await?, crawl, key).await })
+        self.ask(async { explain::standing(&*self.soon().await?, crawl, key).await })
             .await
     }
 
     async fn body(&self, crawl: CrawlId, seq: Sequence) -> Result<Option<Vec<u8>>, StoreError> {
-        self.ask(async { records::body(&mut *self.soon().await?, crawl, seq).await })
+        self.ask(async { records::body(&*self.soon().await?, crawl, seq).await })
             .await
     }
 
     async fn content(&self, crawl: CrawlId, seq: Sequence) -> Result<Option<Vec<u8>>, StoreError> {
-        self.ask(async { records::content(&mut *self.soon().await?, crawl, seq).await })
+        self.ask(async { records::content(&*self.soon().await?, crawl, seq).await })
             .await
     }
 
@@ -284,16 +284,16 @@ impl Store for PostgresStore {
         limit: u32,
     ) -> Result<Vec<StoredPrint>, StoreError> {
         self.insist(|| async {
-            let mut conn = self.patiently().await?;
-            records::near_prints(&mut conn, crawl, after, limit).await
+            let conn = self.patiently().await?;
+            records::near_prints(&conn, crawl, after, limit).await
         })
         .await
     }
 
     async fn earlier_print(&self, crawl: CrawlId, page: PageId) -> Result<Option<u64>, StoreError> {
         self.insist(|| async {
-            let mut conn = self.patiently().await?;
-            records::earlier_print(&mut conn, crawl, page).await
+            let conn = self.patiently().await?;
+            records::earlier_print(&conn, crawl, page).await
         })
         .await
     }

@@ -4,16 +4,17 @@ use std::{collections::BTreeMap, time::Duration};
 
 use async_trait::async_trait;
 use tokio_postgres::Row;
-use trawl_types::{CrawlId, HostId, OutcomeKind, UnixMillis};
+use trawl_types::{CrawlId, HostId, KeySecret, OutcomeKind, UnixMillis};
 
 use super::{
     PostgresStore,
     commit::MINUTE,
     fault::Fault,
+    identity::host_id,
     pages,
     pool::{Conn, Taken},
     queue_rows,
-    text::{Heard, Said, said},
+    text::{Heard, Said},
 };
 use crate::contract::{
     StoreError,
@@ -30,7 +31,7 @@ const LOOKING: Duration = Duration::from_secs(20);
 impl PostgresStore {
     /// A connection for such a question, in a transaction.
     async fn looking(&self) -> Result<Taken, Fault> {
-        let mut conn = self.soon().await?;
+        let conn = self.soon().await?;
         conn.begin().await?;
         conn.run("SET TRANSACTION READ ONLY; SET LOCAL statement_timeout = '20s'")
             .await?;
@@ -42,8 +43,8 @@ impl PostgresStore {
 impl Overview for PostgresStore {
     async fn pages(&self, filter: PageFilter) -> Result<Listed<FoundPage, PageCursor>, StoreError> {
         self.ask_within(LOOKING, async {
-            let mut conn = self.looking().await?;
-            let found = pages::pages(&mut conn, self.secret, &filter).await?;
+            let conn = self.looking().await?;
+            let found = pages::pages(&conn, self.secret, &filter).await?;
             conn.commit().await?;
             Ok(found)
         })
@@ -55,8 +56,8 @@ impl Overview for PostgresStore {
         filter: HostFilter,
     ) -> Result<Listed<HostOverview, HostCursor>, StoreError> {
         self.ask_within(LOOKING, async {
-            let mut conn = self.looking().await?;
-            let found = hosts(&mut conn, &filter).await?;
+            let conn = self.looking().await?;
+            let found = hosts(&conn, self.secret, &filter).await?;
             conn.commit().await?;
             Ok(found)
         })
@@ -65,8 +66,8 @@ impl Overview for PostgresStore {
 
     async fn totals(&self, whose: Whose) -> Result<Totals, StoreError> {
         self.ask_within(LOOKING, async {
-            let mut conn = self.looking().await?;
-            let found = totals(&mut conn, &whose).await?;
+            let conn = self.looking().await?;
+            let found = totals(&conn, &whose).await?;
             conn.commit().await?;
             Ok(found)
         })
@@ -75,8 +76,8 @@ impl Overview for PostgresStore {
 
     async fn activity(&self, window: Window) -> Result<Vec<Bucket>, StoreError> {
         self.ask_within(LOOKING, async {
-            let mut conn = self.looking().await?;
-            let found = activity(&mut conn, &window).await?;
+            let conn = self.looking().await?;
+            let found = activity(&conn, &window).await?;
             conn.commit().await?;
             Ok(found)
         })
@@ -89,10 +90,10 @@ impl Overview for PostgresStore {
         filter: QueueFilter,
     ) -> Result<Listed<QueuedUrl, QueueCursor>, StoreError> {
         self.ask_within(LOOKING, async {
-            let mut conn = self.looking().await?;
+            let conn = self.looking().await?;
             let host = match &filter.host {
                 None => None,
-                Some(name) => match self.known_host(&mut conn, name).await? {
+                Some(name) => match self.known_host(&conn, name).await? {
                     Some(host) => Some(host),
                     None => {
                         conn.commit().await?;
@@ -101,7 +102,7 @@ impl Overview for PostgresStore {
                     }
                 },
             };
-            let found = queue_rows::queue(&mut conn, crawl, host, &filter).await?;
+            let found = queue_rows::queue(&conn, crawl, host, &filter).await?;
             conn.commit().await?;
             Ok(found)
         })
@@ -115,8 +116,8 @@ impl Overview for PostgresStore {
         medium: u8,
     ) -> Result<ByScore, StoreError> {
         self.ask_within(LOOKING, async {
-            let mut conn = self.looking().await?;
-            let found = queue_rows::pending_by_score(&mut conn, crawl, high, medium).await?;
+            let conn = self.looking().await?;
+            let found = queue_rows::pending_by_score(&conn, crawl, high, medium).await?;
             conn.commit().await?;
             Ok(found)
         })
@@ -125,8 +126,8 @@ impl Overview for PostgresStore {
 
     async fn crawls_on_host(&self, host: &str) -> Result<Vec<CrawlId>, StoreError> {
         self.ask(async {
-            let mut conn = self.soon().await?;
-            let Some(host) = self.known_host(&mut conn, host).await? else {
+            let conn = self.soon().await?;
+            let Some(host) = self.known_host(&conn, host).await? else {
                 return Ok(Vec::new());
             };
             let sql = "SELECT x.crawl FROM crawl_hosts x JOIN crawls w ON w.id = x.crawl
@@ -159,23 +160,22 @@ pub(super) fn owners(whose: &Whose) -> Option<Vec<Said<'_>>> {
     }
 }
 
-/// Figures of hosts; `$1` to `$5`: owners, one name, given up or not, name and figure of the last one.
+/// Figures of hosts; `$1` to `$5`: owners, one host, given up or not, name and figure of the last one.
 macro_rules! hosts {
-    ($figure:literal, $first:literal, $then:literal, $order:literal) => {
+    ($figure:literal, $place:expr, $order:expr) => {
         concat!(
-            "SELECT * FROM (SELECT h.id, h.name, sum(x.pages_done)::int8 AS pages,
-               sum(x.errors)::int8 AS errors, sum(x.bytes)::int8 AS bytes, count(*) AS crawls,
-               max(x.last_crawled) AS last, h.delay_ms, h.next_allowed, h.failures,
-               bool_or(w.state IN ('running', 'paused') AND x.suspended > 0) AS given_up, ",
+            "SELECT h.id, h.name, f.pages, f.errors, f.bytes, f.crawls, f.last, h.delay_ms,
+               h.next_allowed, h.failures, f.given_up, ",
             $figure,
-            " AS figure
-             FROM hosts h JOIN crawl_hosts x ON x.host = h.id JOIN crawls w ON w.id = x.crawl
-             WHERE ($1::text[] IS NULL OR x.crawl IN (SELECT crawl FROM jobs WHERE owner = ANY($1)))
-               AND ($2::text IS NULL OR h.name = $2) AND ",
-            $first,
-            " GROUP BY h.id, h.name, h.delay_ms, h.next_allowed, h.failures) f
-             WHERE ($3::bool IS NULL OR f.given_up = $3) AND ",
-            $then,
+            " FROM hosts h CROSS JOIN LATERAL (
+               SELECT sum(x.pages_done)::int8 AS pages, sum(x.errors)::int8 AS errors,
+                 sum(x.bytes)::int8 AS bytes, count(*) AS crawls, max(x.last_crawled) AS last,
+                 bool_or(w.state IN ('running', 'paused') AND x.suspended > 0) AS given_up
+               FROM crawl_hosts x JOIN crawls w ON w.id = x.crawl WHERE x.host = h.id
+               AND ($1::text[] IS NULL
+                 OR x.crawl IN (SELECT crawl FROM jobs WHERE owner = ANY($1)))) f
+             WHERE f.crawls > 0 AND ($3::bool IS NULL OR f.given_up = $3) AND ",
+            $place,
             " ORDER BY ",
             $order,
             " LIMIT $6"
@@ -183,41 +183,55 @@ macro_rules! hosts {
     };
 }
 
+/// All are added up.
 macro_rules! by_figure {
     ($figure:literal) => {
         hosts!(
             $figure,
-            "true",
-            "($4::text IS NULL OR f.figure < $5 OR (f.figure = $5 AND f.name COLLATE \"C\" > $4))",
-            "f.figure DESC, f.name COLLATE \"C\""
+            concat!(
+                "$2::int8 IS NULL AND ($4::text IS NULL OR ",
+                $figure,
+                " < $5 OR (",
+                $figure,
+                " = $5 AND h.name COLLATE \"C\" > $4))"
+            ),
+            concat!($figure, " DESC, h.name COLLATE \"C\"")
         )
     };
 }
 
+/// Read in the order of their index, and no further than needed.
 const BY_NAME: &str = hosts!(
     "0::int8",
-    "($4::text IS NULL OR h.name COLLATE \"C\" > $4) AND $5::int8 IS NOT NULL",
-    "true",
-    "f.name COLLATE \"C\""
+    "$2::int8 IS NULL AND h.name COLLATE \"C\" > coalesce($4::text, '') AND $5::int8 IS NOT NULL",
+    "h.name COLLATE \"C\""
+);
+const ONE: &str = hosts!(
+    "0::int8",
+    "h.id = $2::int8 AND ($4::text IS NULL OR h.name COLLATE \"C\" > $4) AND $5::int8 IS NOT NULL",
+    "h.name COLLATE \"C\""
 );
 
 async fn hosts(
-    conn: &mut Conn,
+    conn: &Conn,
+    secret: KeySecret,
     filter: &HostFilter,
 ) -> Result<Listed<HostOverview, HostCursor>, Fault> {
+    let one = filter.name.as_deref().map(|name| host_id(secret, name).0);
     let sql = match filter.order {
+        _ if one.is_some() => ONE,
         HostOrder::Name => BY_NAME,
-        HostOrder::Pages => by_figure!("sum(x.pages_done)::int8"),
-        HostOrder::Errors => by_figure!("sum(x.errors)::int8"),
-        HostOrder::LastCrawled => by_figure!("max(x.last_crawled)"),
+        HostOrder::Pages => by_figure!("f.pages"),
+        HostOrder::Errors => by_figure!("f.errors"),
+        HostOrder::LastCrawled => by_figure!("f.last"),
     };
     let after = filter.after.as_ref();
-    let (name, owners) = (said(filter.name.as_ref()), owners(&filter.whose));
+    let owners = owners(&filter.whose);
     let last = after.map(|after| Said(&after.name));
     let figure = after.map_or(i64::MAX, |after| after.figure);
     let limit = i64::from(filter.limit);
     let values: [super::pool::Param<'_>; 6] =
-        [&owners, &name, &filter.suspended, &last, &figure, &limit];
+        [&owners, &one, &filter.suspended, &last, &figure, &limit];
     let rows = conn.query(sql, &values).await?;
     let found: Vec<(HostOverview, i64)> = rows.iter().map(host).collect();
     let full = found.len() >= filter.limit as usize;
@@ -249,7 +263,7 @@ fn host(row: &Row) -> (HostOverview, i64) {
     (host, row.get(11))
 }
 
-async fn totals(conn: &mut Conn, whose: &Whose) -> Result<Totals, Fault> {
+async fn totals(conn: &Conn, whose: &Whose) -> Result<Totals, Fault> {
     let owners = owners(whose);
     let sql = "SELECT count(*) FROM crawls w
         WHERE $1::text[] IS NULL OR w.id IN (SELECT crawl FROM jobs WHERE owner = ANY($1))";
@@ -282,7 +296,7 @@ async fn totals(conn: &mut Conn, whose: &Whose) -> Result<Totals, Fault> {
 }
 
 /// Crawls that were under way in the window, and of each its minutes in it.
-async fn activity(conn: &mut Conn, window: &Window) -> Result<Vec<Bucket>, Fault> {
+async fn activity(conn: &Conn, window: &Window) -> Result<Vec<Bucket>, Fault> {
     let sql = "SELECT a.minute / $4, a.outcome, sum(a.visits)::int8, sum(a.bytes)::int8
         FROM crawls w JOIN activity a ON a.crawl = w.id AND a.minute >= $1 AND a.minute < $2
         WHERE ($3::int8 IS NULL OR w.id = $3) AND w.started_at < $2 * 60000

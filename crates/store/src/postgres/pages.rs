@@ -95,7 +95,7 @@ impl Wanted {
 
     async fn ask(
         &self,
-        conn: &mut Conn,
+        conn: &Conn,
         sql: &'static str,
         more: &[Param<'_>],
     ) -> Result<Vec<(CrawlId, PageRecord)>, Fault> {
@@ -134,7 +134,7 @@ fn escaped(text: &str) -> String {
 }
 
 pub(super) async fn pages(
-    conn: &mut Conn,
+    conn: &Conn,
     secret: KeySecret,
     filter: &PageFilter,
 ) -> Result<Listed<FoundPage, PageCursor>, Fault> {
@@ -153,7 +153,7 @@ struct Crawl {
 
 /// Crawls that may be looked at, the newest first. Those of which nothing can be found are left out by
 /// the time they took.
-async fn crawls(conn: &mut Conn, filter: &PageFilter) -> Result<Vec<Crawl>, Fault> {
+async fn crawls(conn: &Conn, filter: &PageFilter) -> Result<Vec<Crawl>, Fault> {
     let sql = "SELECT w.id, j.id, w.last_seq FROM crawls w LEFT JOIN jobs j ON j.crawl = w.id
         WHERE w.last_seq > 0 AND ($1::int8 IS NULL OR coalesce(w.finished_at, $1) >= $1)
         AND ($2::int8 IS NULL OR w.started_at < $2) AND ($3::int8 IS NULL OR w.id = $3)
@@ -170,7 +170,7 @@ async fn crawls(conn: &mut Conn, filter: &PageFilter) -> Result<Vec<Crawl>, Faul
 }
 
 async fn newest_first(
-    conn: &mut Conn,
+    conn: &Conn,
     filter: &PageFilter,
 ) -> Result<Listed<FoundPage, PageCursor>, Fault> {
     let wanted = Wanted::of(filter);
@@ -228,7 +228,7 @@ fn ranges(secret: KeySecret, name: &str) -> Vec<(u64, i64, i64)> {
 }
 
 async fn of_host(
-    conn: &mut Conn,
+    conn: &Conn,
     secret: KeySecret,
     filter: &PageFilter,
     name: &str,
@@ -278,7 +278,7 @@ async fn of_host(
 
 /// Visits of pages in the crawls that are looked at, page by page, the newest first.
 async fn visits_of(
-    conn: &mut Conn,
+    conn: &Conn,
     filter: &PageFilter,
     crawls: &[Crawl],
     pages: &[i64],

@@ -54,7 +54,7 @@ struct Visits {
 impl PostgresStore {
     pub(super) async fn purge_all(&self, purge: Purge) -> Result<Purged, StoreError> {
         let crawls = self.ask_within(STEPPING, async {
-            reader::crawls(&mut *self.soon().await?).await
+            reader::crawls(&*self.soon().await?).await
         });
         let mut all = Purged::default();
         for crawl in crawls.await? {
@@ -83,16 +83,16 @@ impl PostgresStore {
 
     async fn purge_step(&self, step: Step, dry_run: bool) -> Result<Purged, StoreError> {
         self.ask_within(STEPPING, async {
-            let mut conn = self.soon().await?;
+            let conn = self.soon().await?;
             if dry_run {
-                return Ok(visits(&mut conn, step).await?.purged);
+                return Ok(visits(&conn, step).await?.purged);
             }
             conn.begin().await?;
             conn.run("SET LOCAL statement_timeout = 0").await?;
-            lock(&mut conn, step.crawl).await?;
-            let visits = visits(&mut conn, step).await?;
+            lock(&conn, step.crawl).await?;
+            let visits = visits(&conn, step).await?;
             if visits.purged.visits > 0 {
-                forget(&mut conn, step.crawl, &visits).await?;
+                forget(&conn, step.crawl, &visits).await?;
             }
             conn.commit().await?;
             Ok(visits.purged)
@@ -101,7 +101,7 @@ impl PostgresStore {
     }
 }
 
-async fn visits(conn: &mut Conn, step: Step) -> Result<Visits, Fault> {
+async fn visits(conn: &Conn, step: Step) -> Result<Visits, Fault> {
     let sql = "SELECT r.seq, r.page, r.outcome, r.duplicate_of IS NOT NULL,
         coalesce(c.seq = r.seq AND c.state = 2, false), coalesce(r.content_length, 0),
         coalesce(t.text_hash, r.content_hash), r.body_crawl, r.body_seq, t.record_crawl,
@@ -153,7 +153,7 @@ impl Visits {
 }
 
 /// Visits, the rows of pages that have no later one, and what only they referred to.
-async fn forget(conn: &mut Conn, crawl: CrawlId, visits: &Visits) -> Result<(), Fault> {
+async fn forget(conn: &Conn, crawl: CrawlId, visits: &Visits) -> Result<(), Fault> {
     let Visits { seqs, pages, .. } = visits;
     let crawl_id = crawl.0;
     for sql in [
@@ -182,7 +182,7 @@ async fn forget(conn: &mut Conn, crawl: CrawlId, visits: &Visits) -> Result<(), 
 }
 
 /// Bodies and content that no visit refers to any more.
-async fn release(conn: &mut Conn, visits: &Visits) -> Result<(), Fault> {
+async fn release(conn: &Conn, visits: &Visits) -> Result<(), Fault> {
     let sql = "DELETE FROM records b
         USING unnest($1::int8[], $2::int8[], $3::int2[]) n(crawl, seq, kind)
         WHERE b.crawl = n.crawl AND b.seq = n.seq AND b.kind = n.kind

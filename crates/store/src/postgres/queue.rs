@@ -58,9 +58,9 @@ impl PostgresStore {
             QueueChange::Requeue(Requeue { host, .. }) | QueueChange::Clear { host } => host,
         };
         let changed = self.ask_within(CHANGING, async {
-            let mut conn = self.soon().await?;
+            let conn = self.soon().await?;
             let host = match named {
-                Some(name) => match self.known_host(&mut conn, name).await? {
+                Some(name) => match self.known_host(&conn, name).await? {
                     Some(host) => Some(host),
                     None => return Ok((Changed::default(), Told::default())),
                 },
@@ -69,8 +69,8 @@ impl PostgresStore {
             conn.begin().await?;
             conn.run("SET LOCAL statement_timeout = 0").await?;
             let (mut changed, told) = match &change {
-                QueueChange::Requeue(wanted) => requeue(&mut conn, crawl, wanted, host).await?,
-                QueueChange::Clear { .. } => clear(&mut conn, crawl, host).await?,
+                QueueChange::Requeue(wanted) => requeue(&conn, crawl, wanted, host).await?,
+                QueueChange::Clear { .. } => clear(&conn, crawl, host).await?,
             };
             conn.commit().await?;
             changed.host = host;
@@ -86,7 +86,7 @@ impl PostgresStore {
     /// The number of a host that the store knows.
     pub(super) async fn known_host(
         &self,
-        conn: &mut Conn,
+        conn: &Conn,
         name: &str,
     ) -> Result<Option<HostId>, Fault> {
         let id = host_id(self.secret, name);
@@ -104,7 +104,7 @@ impl PostgresStore {
         for (sql, hosts) in orders {
             for some in hosts.chunks(TOLD) {
                 self.insist(|| async {
-                    let mut conn = self.patiently().await?;
+                    let conn = self.patiently().await?;
                     conn.execute(sql, &[&some]).await?;
                     Ok(())
                 })
@@ -116,8 +116,8 @@ impl PostgresStore {
 
     pub(super) async fn forgive_host(&self, name: &str) -> Result<Option<HostId>, StoreError> {
         self.ask(async {
-            let mut conn = self.soon().await?;
-            let Some(host) = self.known_host(&mut conn, name).await? else {
+            let conn = self.soon().await?;
+            let Some(host) = self.known_host(&conn, name).await? else {
                 return Ok(None);
             };
             let hosts = [host.0];
@@ -130,7 +130,7 @@ impl PostgresStore {
 }
 
 /// The lock under which rows of a crawl change.
-pub(super) async fn lock(conn: &mut Conn, crawl: CrawlId) -> Result<(), Fault> {
+pub(super) async fn lock(conn: &Conn, crawl: CrawlId) -> Result<(), Fault> {
     let sql = "SELECT 1 FROM crawls WHERE id = $1 FOR UPDATE";
     let row = conn.query_opt(sql, &[&crawl.0]).await?;
     row.ok_or(StoreError::NoCrawl(crawl))?;
@@ -144,7 +144,7 @@ fn distinct(mut hosts: Vec<i64>) -> Vec<i64> {
 }
 
 async fn requeue(
-    conn: &mut Conn,
+    conn: &Conn,
     crawl: CrawlId,
     wanted: &Requeue,
     host: Option<HostId>,
@@ -193,7 +193,7 @@ async fn requeue(
 /// Visits that ended as they are wanted. Looked for before the lock is taken: there may be many pages
 /// to look at, and few to change.
 async fn ended(
-    conn: &mut Conn,
+    conn: &Conn,
     crawl: CrawlId,
     wanted: &Requeue,
     host: Option<i64>,
@@ -211,7 +211,7 @@ async fn ended(
 }
 
 /// Visits that ended become pages that were never tried, unless they were visited again meanwhile.
-async fn again(conn: &mut Conn, crawl: CrawlId, ended: &[(i64, i64)]) -> Result<Vec<i64>, Fault> {
+async fn again(conn: &Conn, crawl: CrawlId, ended: &[(i64, i64)]) -> Result<Vec<i64>, Fault> {
     let (pages, seqs): (Vec<i64>, Vec<i64>) = ended.iter().copied().unzip();
     let sql = "UPDATE crawl_pages c SET state = 0, attempts = 0, not_before = 0
         FROM unnest($2::int8[], $3::int8[]) n(page, seq)
@@ -222,7 +222,7 @@ async fn again(conn: &mut Conn, crawl: CrawlId, ended: &[(i64, i64)]) -> Result<
 }
 
 async fn clear(
-    conn: &mut Conn,
+    conn: &Conn,
     crawl: CrawlId,
     host: Option<HostId>,
 ) -> Result<(Changed, Told), Fault> {
@@ -249,7 +249,7 @@ async fn clear(
 }
 
 /// Every process that remembers pages of the crawl learns that some are gone.
-pub(super) async fn rows_are_gone(conn: &mut Conn, crawl: CrawlId) -> Result<(), Fault> {
+pub(super) async fn rows_are_gone(conn: &Conn, crawl: CrawlId) -> Result<(), Fault> {
     let sql = "UPDATE crawls SET cleared = cleared + 1 WHERE id = $1";
     conn.execute(sql, &[&crawl.0]).await?;
     Ok(())

@@ -53,7 +53,7 @@ struct Reading {
 
 /// `host` is the one that the filter names.
 pub(super) async fn queue(
-    conn: &mut Conn,
+    conn: &Conn,
     crawl: CrawlId,
     host: Option<HostId>,
     filter: &QueueFilter,
@@ -158,7 +158,7 @@ fn matches(filter: &QueueFilter, url: &QueuedUrl) -> bool {
             .is_none_or(|(least, most)| (least..=most).contains(&url.score))
 }
 
-async fn name(conn: &mut Conn, found: Vec<(HostId, QueuedUrl)>) -> Result<Vec<QueuedUrl>, Fault> {
+async fn name(conn: &Conn, found: Vec<(HostId, QueuedUrl)>) -> Result<Vec<QueuedUrl>, Fault> {
     let pages: Vec<i64> = found.iter().map(|(_, url)| url.page.0).collect();
     let addresses = addresses(conn, &pages).await?;
     let mut hosts: Vec<i64> = found.iter().map(|(host, _)| host.0).collect();
@@ -180,7 +180,7 @@ async fn name(conn: &mut Conn, found: Vec<(HostId, QueuedUrl)>) -> Result<Vec<Qu
 
 /// Where the order is by score, ranks say all.
 pub(super) async fn pending_by_score(
-    conn: &mut Conn,
+    conn: &Conn,
     crawl: CrawlId,
     high: u8,
     medium: u8,

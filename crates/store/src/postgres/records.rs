@@ -46,7 +46,7 @@ macro_rules! records {
 pub(super) use records;
 
 pub(super) async fn list(
-    conn: &mut Conn,
+    conn: &Conn,
     crawl: CrawlId,
     after: Sequence,
     limit: u32,
@@ -65,7 +65,7 @@ pub(super) async fn list(
 }
 
 pub(super) async fn one(
-    conn: &mut Conn,
+    conn: &Conn,
     crawl: CrawlId,
     seq: Sequence,
 ) -> Result<Option<PageRecord>, Fault> {
@@ -122,7 +122,7 @@ fn hex(bytes: &[u8]) -> String {
 
 /// The newest usable result of pages in earlier crawls: crawl and number by page.
 pub(super) async fn earlier(
-    conn: &mut Conn,
+    conn: &Conn,
     crawl: CrawlId,
     pages: &[i64],
 ) -> Result<FxHashMap<i64, (i64, i64)>, Fault> {
@@ -138,7 +138,7 @@ pub(super) async fn earlier(
 /// What makes requests conditional. Nothing where the earlier visit has not left all that this crawl
 /// keeps: an answer without a body would be of no use.
 pub(super) async fn offer_validators(
-    conn: &mut Conn,
+    conn: &Conn,
     crawl: CrawlId,
     urls: &mut [PendingUrl],
 ) -> Result<(), Fault> {
@@ -169,7 +169,7 @@ fn unreadable(error: &std::io::Error) -> Fault {
 }
 
 pub(super) async fn body(
-    conn: &mut Conn,
+    conn: &Conn,
     crawl: CrawlId,
     seq: Sequence,
 ) -> Result<Option<Vec<u8>>, Fault> {
@@ -182,7 +182,7 @@ pub(super) async fn body(
 }
 
 pub(super) async fn content(
-    conn: &mut Conn,
+    conn: &Conn,
     crawl: CrawlId,
     seq: Sequence,
 ) -> Result<Option<Vec<u8>>, Fault> {
@@ -195,7 +195,7 @@ pub(super) async fn content(
 }
 
 pub(super) async fn near_prints(
-    conn: &mut Conn,
+    conn: &Conn,
     crawl: CrawlId,
     after: Sequence,
     limit: u32,
@@ -216,7 +216,7 @@ pub(super) async fn near_prints(
 }
 
 pub(super) async fn earlier_print(
-    conn: &mut Conn,
+    conn: &Conn,
     crawl: CrawlId,
     page: PageId,
 ) -> Result<Option<u64>, Fault> {

@@ -118,7 +118,7 @@ pub(super) fn slot_of(commit: i64) -> i16 {
 pub(super) const LOCKED: i16 = 0;
 
 pub(super) async fn write(
-    conn: &mut Conn,
+    conn: &Conn,
     crawl: CrawlId,
     slot: i16,
     changes: &Changes,
@@ -143,7 +143,7 @@ pub(super) async fn write(
     Ok(())
 }
 
-pub(super) async fn counts(conn: &mut Conn, crawl: CrawlId) -> Result<CrawlCounts, Fault> {
+pub(super) async fn counts(conn: &Conn, crawl: CrawlId) -> Result<CrawlCounts, Fault> {
     let sql = "SELECT kind, code, sum(total)::int8 FROM tallies WHERE crawl = $1
                GROUP BY kind, code";
     let rows = conn.query(sql, &[&crawl.0]).await?;

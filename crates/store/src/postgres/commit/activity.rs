@@ -17,7 +17,7 @@ pub(super) fn bytes_of(visit: &Visit) -> i64 {
 }
 
 /// Under the lock of the crawl, as all that counts visits.
-pub(super) async fn count(conn: &mut Conn, work: &Work, ends: &mut Ends) -> Result<(), Fault> {
+pub(super) async fn count(conn: &Conn, work: &Work, ends: &mut Ends) -> Result<(), Fault> {
     let mut counted: BTreeMap<(i64, i16), (i64, i64)> = BTreeMap::new();
     let mut read = 0;
     for (_, visit) in log::visits(work, ends) {

@@ -18,7 +18,7 @@ use crate::{
     postgres::{
         PostgresStore,
         fault::Fault,
-        pool::Conn,
+        pool::{Conn, Param},
         tallies::{self, Changes},
         text::{Said, said},
     },
@@ -57,9 +57,9 @@ impl PostgresStore {
         }
         let admitted = work.report.admitted.len();
         let edges = work.report.edges;
-        let mut conn = self.patiently().await?;
+        let conn = self.patiently().await?;
         conn.begin().await?;
-        let written = Box::pin(self.write_ends(&mut conn, work)).await;
+        let written = Box::pin(self.write_ends(&conn, work)).await;
         let done = match written {
             Ok(ends) => conn.commit().await.map(|()| ends),
             Err(fault) => Err(fault),
@@ -97,28 +97,33 @@ impl PostgresStore {
         }
     }
 
-    async fn write_ends(&self, conn: &mut Conn, work: &mut Work) -> Result<Ends, Fault> {
+    async fn write_ends(&self, conn: &Conn, work: &mut Work) -> Result<Ends, Fault> {
         let known = match &self.loans {
             Some(_) => pending(conn, work).await?,
             None => FxHashMap::default(),
         };
         let fence = self.fence(conn, work, &known).await?;
-        let mut ends = lock(conn, work).await?;
-        let still = pending(conn, work).await?;
+        // On its way first, so that what is pending is looked up when the lock is held.
+        conn.prepare(LOCK).await?;
+        let (mut ends, still) = tokio::try_join!(biased; lock(conn, work), pending(conn, work))?;
         ends.decide(work, &fence, still);
-        finish_rows(conn, work, &ends).await?;
         keep_retries(conn, work, &ends).await?;
         refuse_rows(conn, work, &mut ends).await?;
+        let lists = super::lists::made(work, &ends);
+        let known = super::lists::known(conn, &lists);
+        let ((), known) = tokio::try_join!(finish_rows(conn, work, &ends), known)?;
         log::write(conn, work, &mut ends).await?;
-        super::lists::write(conn, work, &mut ends).await?;
+        super::lists::write(conn, work, &mut ends, &lists, &known).await?;
         super::depth::reconsider(conn, work, &mut ends).await?;
         super::hosts::count(conn, work, &fence, &mut ends).await?;
         super::activity::count(conn, work, &mut ends).await?;
-        tallies::write(conn, work.batch.crawl, tallies::LOCKED, &ends.changes).await?;
         let sql = "UPDATE crawls SET last_seq = $2, pages = $3 WHERE id = $1";
-        let crawl = work.batch.crawl.0;
-        conn.execute(sql, &[&crawl, &ends.last_seq, &(ends.pages as i64)])
-            .await?;
+        let (crawl, pages) = (work.batch.crawl, ends.pages as i64);
+        let values: [Param<'_>; 3] = [&crawl.0, &ends.last_seq, &pages];
+        tokio::try_join!(
+            tallies::write(conn, crawl, tallies::LOCKED, &ends.changes),
+            conn.execute(sql, &values),
+        )?;
         ends.lifted.sort_unstable();
         ends.lifted.dedup();
         Ok(ends)
@@ -176,10 +181,11 @@ impl Ends {
     }
 }
 
-async fn lock(conn: &mut Conn, work: &Work) -> Result<Ends, Fault> {
+const LOCK: &str = "SELECT last_seq, pages FROM crawls WHERE id = $1 FOR UPDATE";
+
+async fn lock(conn: &Conn, work: &Work) -> Result<Ends, Fault> {
     let crawl = work.batch.crawl;
-    let sql = "SELECT last_seq, pages FROM crawls WHERE id = $1 FOR UPDATE";
-    let row = conn.query_opt(sql, &[&crawl.0]).await?;
+    let row = conn.query_opt(LOCK, &[&crawl.0]).await?;
     let row = row.ok_or(StoreError::NoCrawl(crawl))?;
     Ok(Ends {
         last_seq: row.get(0),
@@ -194,13 +200,14 @@ async fn lock(conn: &mut Conn, work: &Work) -> Result<Ends, Fault> {
 }
 
 /// Pages of the batch that are pending.
-async fn pending(conn: &mut Conn, work: &Work) -> Result<FxHashMap<PageId, Pending>, Fault> {
+async fn pending(conn: &Conn, work: &Work) -> Result<FxHashMap<PageId, Pending>, Fault> {
     let pages: Vec<i64> = work.batch.settlements.iter().map(|s| s.page.0).collect();
     if pages.is_empty() {
         return Ok(FxHashMap::default());
     }
     let sql = "SELECT c.page, c.host, c.depth FROM unnest($2::int8[]) n(page)
-        JOIN crawl_pages c ON c.crawl = $1 AND c.page = n.page AND c.state = 0";
+        CROSS JOIN LATERAL (SELECT page, host, depth FROM crawl_pages
+          WHERE crawl = $1 AND page = n.page AND state = 0 OFFSET 0) c";
     let rows = conn.query(sql, &[&work.batch.crawl.0, &pages]).await?;
     let pending = |row: &tokio_postgres::Row| Pending {
         host: HostId(row.get(1)),
@@ -210,7 +217,7 @@ async fn pending(conn: &mut Conn, work: &Work) -> Result<FxHashMap<PageId, Pendi
     Ok(rows.iter().map(entry).collect())
 }
 
-async fn finish_rows(conn: &mut Conn, work: &Work, ends: &Ends) -> Result<(), Fault> {
+async fn finish_rows(conn: &Conn, work: &Work, ends: &Ends) -> Result<(), Fault> {
     if ends.finals.is_empty() {
         return Ok(());
     }
@@ -231,7 +238,7 @@ async fn finish_rows(conn: &mut Conn, work: &Work, ends: &Ends) -> Result<(), Fa
     Ok(())
 }
 
-async fn keep_retries(conn: &mut Conn, work: &Work, ends: &Ends) -> Result<(), Fault> {
+async fn keep_retries(conn: &Conn, work: &Work, ends: &Ends) -> Result<(), Fault> {
     for settlement in settlements(work, ends) {
         let VisitEnd::Retry {
             attempts,
@@ -251,7 +258,7 @@ async fn keep_retries(conn: &mut Conn, work: &Work, ends: &Ends) -> Result<(), F
     Ok(())
 }
 
-async fn refuse_rows(conn: &mut Conn, work: &Work, ends: &mut Ends) -> Result<(), Fault> {
+async fn refuse_rows(conn: &Conn, work: &Work, ends: &mut Ends) -> Result<(), Fault> {
     let (mut pages, mut codes, mut details) = (vec![], vec![], vec![]);
     for (at, _) in &ends.settled {
         let settlement = &work.batch.settlements[*at];

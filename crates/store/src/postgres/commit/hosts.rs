@@ -33,7 +33,7 @@ impl PostgresStore {
     /// Locks the hosts of a batch in order of their ids and writes what is news of them.
     pub(super) async fn fence(
         &self,
-        conn: &mut Conn,
+        conn: &Conn,
         work: &Work,
         pending: &FxHashMap<PageId, Pending>,
     ) -> Result<Fence, Fault> {
@@ -67,7 +67,7 @@ impl PostgresStore {
     }
 }
 
-async fn write(conn: &mut Conn, host: HostId, update: &HostUpdate) -> Result<(), Fault> {
+async fn write(conn: &Conn, host: HostId, update: &HostUpdate) -> Result<(), Fault> {
     if update.next_allowed.is_some() || update.delay_ms.is_some() || update.failures.is_some() {
         let sql = "UPDATE hosts SET next_allowed = coalesce($2, next_allowed),
             delay_ms = coalesce($3, delay_ms), failures = coalesce($4, failures) WHERE id = $1";
@@ -104,7 +104,7 @@ struct Tally {
 
 /// Writes what the crawl counts of its hosts.
 pub(super) async fn count(
-    conn: &mut Conn,
+    conn: &Conn,
     work: &Work,
     fence: &Fence,
     ends: &mut Ends,
@@ -146,7 +146,7 @@ pub(super) async fn count(
 }
 
 async fn write_tallies(
-    conn: &mut Conn,
+    conn: &Conn,
     work: &Work,
     ends: &mut Ends,
     tallies: &FxHashMap<HostId, Tally>,

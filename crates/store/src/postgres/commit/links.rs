@@ -39,20 +39,20 @@ impl NewRow {
 
 impl PostgresStore {
     pub(super) async fn record_links(&self, work: &mut Work) -> Result<(), Fault> {
-        let mut conn = self.patiently().await?;
-        let mut found = self.find(&mut conn, work).await?;
+        let conn = self.patiently().await?;
+        let mut found = self.find(&conn, work).await?;
         let rows = self.judge_new(work, &found);
         let mut inserted = ours(&found);
         if rows.iter().any(|row| !inserted.contains(&row.page)) {
             conn.begin().await?;
-            inserted.extend(write(&mut conn, self, work, &found, &rows).await?);
+            inserted.extend(write(&conn, self, work, &found, &rows).await?);
             conn.commit().await?;
         }
-        self.take_in(&mut conn, work, &mut found, &rows, &inserted)
+        self.take_in(&conn, work, &mut found, &rows, &inserted)
             .await
     }
 
-    async fn find(&self, conn: &mut Conn, work: &mut Work) -> Result<Vec<Candidate>, Fault> {
+    async fn find(&self, conn: &Conn, work: &mut Work) -> Result<Vec<Candidate>, Fault> {
         self.look_at_crawl(conn, work).await?;
         let sources = search::sources(conn, work).await?;
         let mut found = candidates(work, &sources, &mut self.remembered());
@@ -94,7 +94,7 @@ impl PostgresStore {
     }
 
     /// How far the log is, and whether rows were removed that memory still knows.
-    async fn look_at_crawl(&self, conn: &mut Conn, work: &mut Work) -> Result<(), Fault> {
+    async fn look_at_crawl(&self, conn: &Conn, work: &mut Work) -> Result<(), Fault> {
         let crawl = work.batch.crawl;
         let sql = "SELECT last_seq, cleared FROM crawls WHERE id = $1";
         if let Some(row) = conn.query_opt(sql, &[&crawl.0]).await? {
@@ -107,7 +107,7 @@ impl PostgresStore {
     /// What is durable now goes to the report and into memory.
     async fn take_in(
         &self,
-        conn: &mut Conn,
+        conn: &Conn,
         work: &mut Work,
         found: &mut [Candidate],
         rows: &[NewRow],
@@ -198,7 +198,7 @@ fn pending(work: &Work, candidate: &Candidate, row: &NewRow) -> PendingUrl {
 /// Finds and writes the links of a batch inside a transaction of the caller's.
 pub(in crate::postgres) async fn add_links(
     store: &PostgresStore,
-    conn: &mut Conn,
+    conn: &Conn,
     work: &mut Work,
 ) -> Result<(), Fault> {
     let found = store.find(conn, work).await?;
