@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Instant};
 
 use trawl_engine::Engine;
-use trawl_store::SqliteStore;
+use trawl_store::contract::{accounts::AccountWriter, server::ServerStore};
 
 use crate::{
     auth::{password::Passwords, rate::RateLimiter},
@@ -14,14 +14,15 @@ use crate::{
 /// Everything behind the endpoints.
 #[derive(Debug)]
 pub(crate) struct App {
-    pub(crate) store: Arc<SqliteStore>,
+    pub(crate) store: Arc<dyn ServerStore>,
+    /// Keys, users and sessions are changed by it.
+    pub(crate) accounts: Arc<dyn AccountWriter>,
     pub(crate) engine: Engine,
     pub(crate) jobs: Jobs,
     pub(crate) settings: ServerSettings,
     pub(crate) rates: RateLimiter,
     pub(crate) passwords: Passwords,
     pub(crate) started: Instant,
-    pub(crate) database: std::path::PathBuf,
 }
 
 pub(crate) type Shared = Arc<App>;

@@ -13,6 +13,9 @@ use trawl_store::StoreError;
 use trawl_types::{Reason, ReasonCode, spec::SpecError};
 use utoipa::ToSchema;
 
+/// After so long a database that was away may be back.
+pub(crate) const UNAVAILABLE_SECONDS: u64 = 5;
+
 macro_rules! codes {
     ($($name:ident = $status:literal, $class:literal, $code:literal;)*) => {
         /// What went wrong. Codes are part of the contract.
@@ -137,6 +140,14 @@ impl From<StoreError> for ApiError {
         match error {
             StoreError::NoCrawl(_) => Self::not_found("there is no such job"),
             StoreError::Full { .. } => Self::new(Code::Unavailable, "the server's disk is full"),
+            StoreError::Unavailable(_) => {
+                tracing::warn!(%error, "the database cannot be reached");
+                Self::new(
+                    Code::Unavailable,
+                    "the server's database cannot be reached: try again",
+                )
+                .with_retry_after(UNAVAILABLE_SECONDS)
+            }
             StoreError::Stopped => Self::new(Code::Unavailable, "the server is shutting down"),
             error => {
                 tracing::error!(%error, "the store failed");

@@ -3,7 +3,7 @@
 
 use trawl_engine::CrawlControl;
 use trawl_store::contract::{
-    jobs::{JobRow, JobStore, NewJob},
+    jobs::{JobRow, NewJob},
     overview::Whose,
 };
 use trawl_types::{

@@ -2,7 +2,6 @@
 
 use std::{
     net::SocketAddr,
-    path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -22,8 +21,8 @@ use tokio::{
 };
 use trawl_engine::{Engine, EngineError, EngineOptions};
 use trawl_store::{
-    SqliteStore, Store, StoreError,
-    contract::{accounts::AccountStore, jobs::JobStore},
+    Store, StoreError,
+    contract::{accounts::AccountWriter, server::ServerStore},
 };
 
 use crate::{
@@ -78,14 +77,14 @@ pub struct Server {
 impl Server {
     /// Opens the socket and takes up what an earlier process left.
     pub async fn bind(
-        store: Arc<SqliteStore>,
-        database: &Path,
+        store: Arc<dyn ServerStore>,
+        accounts: Arc<dyn AccountWriter>,
         settings: ServerSettings,
     ) -> Result<Self, ServeError> {
         let address = settings.listen;
         if !address.ip().is_loopback() && !settings.no_auth {
-            let keys = store.keys().await?;
-            let users = store.users().await?;
+            let keys = accounts.keys().await?;
+            let users = accounts.users().await?;
             let some_key = keys.iter().any(|key| key.revoked_at.is_none());
             if !some_key && !users.iter().any(|user| user.disabled_at.is_none()) {
                 return Err(ServeError::Unprotected(address));
@@ -99,13 +98,13 @@ impl Server {
         let engine = Engine::start(shared, EngineOptions::default()).await?;
         let app = Arc::new(App {
             store,
+            accounts,
             engine,
             jobs: Jobs::default(),
             settings,
             rates: RateLimiter::default(),
             passwords: Passwords::default(),
             started: Instant::now(),
-            database: PathBuf::from(database),
         });
         let resumed = app.recover().await;
         let resumed = resumed.map_err(|error| ServeError::Recovery(error.message().to_owned()))?;

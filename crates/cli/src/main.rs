@@ -4,6 +4,7 @@
 //! * `units`: durations and sizes as people write them
 //! * `spec`: typed arguments to a crawl's spec
 //! * `commands`: one file for each command
+//! * `database`: where a server remembers everything, and the adapters for it
 //! * `settings`: those of the server, from file, environment and flags
 //! * `logs`: log lines without secrets
 //! * `output`: results as NDJSON, JSON, CSV or URLs
@@ -12,6 +13,7 @@
 
 mod args;
 mod commands;
+mod database;
 mod display;
 mod exit;
 mod logs;

@@ -19,4 +19,7 @@ pub mod sqlite;
 
 pub use contract::{Store, StoreError};
 pub use postgres::{LoanOptions, PostgresOptions, PostgresStore};
-pub use sqlite::{BusyDomain, OpenOptions, SqliteAccounts, SqliteKeys, SqliteStore, TerrainRows};
+pub use sqlite::{
+    BusyDomain, OpenOptions, SqliteAccountWriter, SqliteAccounts, SqliteKeys, SqliteStore,
+    TerrainRows,
+};

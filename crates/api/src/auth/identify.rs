@@ -1,19 +1,15 @@
 //! What happens to every request: who asks, from where, may their browser have been tricked into it,
 //! and do they ask too often?
 
+use std::sync::Arc;
+
 use axum::{
     extract::{Request, State},
     http::{HeaderMap, HeaderName, HeaderValue, Method, header},
     middleware::Next,
     response::{IntoResponse, Response},
 };
-use trawl_store::{
-    SqliteAccounts,
-    contract::{
-        accounts::{AccountStore, SessionRow},
-        jobs::JobStore,
-    },
-};
+use trawl_store::contract::accounts::SessionRow;
 use trawl_types::UnixMillis;
 
 use super::{
@@ -150,10 +146,9 @@ async fn by_session(
         return Ok(None);
     };
     if session::is_stale(&row, settings, now) {
-        let (path, hash) = (app.database.clone(), row.hash.clone());
-        tokio::task::spawn_blocking(move || {
-            let noted = SqliteAccounts::open(&path).and_then(|mut a| a.touch_session(&hash, now));
-            if let Err(error) = noted {
+        let (accounts, hash) = (Arc::clone(&app.accounts), row.hash.clone());
+        tokio::spawn(async move {
+            if let Err(error) = accounts.touch_session(&hash, now).await {
                 tracing::warn!(%error, "the use of a session could not be noted");
             }
         });

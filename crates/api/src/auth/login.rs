@@ -1,12 +1,9 @@
 //! A name and a password become a session. The answer to a bad login is the same, and takes as long,
 //! whatever was wrong with it.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
-use trawl_store::{
-    SqliteAccounts, StoreError,
-    contract::accounts::{AccountStore, SessionRow, UserRow},
-};
+use trawl_store::contract::accounts::{SessionRow, UserRow};
 use trawl_types::UnixMillis;
 
 use super::{
@@ -34,8 +31,7 @@ impl App {
         let name = name.trim().to_lowercase();
         let user = self.check_password(client, &name, password).await?;
         let (token, row) = session::make(user, &self.settings.access.sessions, now());
-        let kept = row.clone();
-        if !self.accounts(move |a| a.add_session(&kept)).await? {
+        if !self.accounts.add_session(&row).await? {
             return Err(refused());
         }
         tracing::info!(user = row.user.name, address = %client.address, "logged in");
@@ -49,20 +45,12 @@ impl App {
         name: &str,
         password: String,
     ) -> Result<UserRow, ApiError> {
-        let subjects = (user_subject(name), address_subject(client.address));
-        let (by_user, by_address) = subjects.clone();
+        let (by_user, by_address) = (user_subject(name), address_subject(client.address));
         let at = now();
-        let admitted = self
-            .accounts(move |accounts| {
-                let throttles = [BY_USER, BY_ADDRESS];
-                accounts.charge(
-                    &[by_user.as_str(), by_address.as_str()],
-                    at,
-                    |place, failures| throttles[place].admit(failures, at),
-                )
-            })
-            .await?;
-        if let Err(seconds) = admitted {
+        let throttles = [BY_USER, BY_ADDRESS];
+        let judge = Arc::new(move |place: usize, failures| throttles[place].admit(failures, at));
+        let subjects = [by_user.as_str(), by_address.as_str()];
+        if let Err(seconds) = self.accounts.charge(&subjects, at, judge).await? {
             tracing::warn!(address = %client.address, seconds, "logins have to wait");
             let message = format!("too many bad logins: wait {seconds} s");
             return Err(ApiError::new(Code::RateLimited, message).with_retry_after(seconds));
@@ -72,9 +60,7 @@ impl App {
         let same = self.passwords.verify(password, kept).await.map_err(busy)?;
         match user {
             Some(user) if same && user.disabled_at.is_none() => {
-                let (by_user, by_address) = subjects;
-                self.accounts(move |a| a.discharge(&by_user, &by_address))
-                    .await?;
+                self.accounts.discharge(&by_user, &by_address).await?;
                 Ok(user)
             }
             _ => {
@@ -96,11 +82,11 @@ impl App {
         self.check_password(client, &user.name, current).await?;
         let hashed = self.passwords.hash(new).await.map_err(busy)?;
         let hashed = hashed.map_err(|why| ApiError::field("new_password", why))?;
-        let name = user.name.clone();
-        let changed = self
-            .accounts(move |accounts| accounts.set_password(&name, &hashed, now()))
-            .await?;
-        if !changed {
+        if !self
+            .accounts
+            .set_password(&user.name, &hashed, now())
+            .await?
+        {
             return Err(refused());
         }
         tracing::info!(user = user.name, "a password was changed");
@@ -108,20 +94,8 @@ impl App {
     }
 
     pub(crate) async fn log_out(&self, hash: Vec<u8>) -> Result<(), ApiError> {
-        self.accounts(move |a| a.end_session(&hash)).await?;
+        self.accounts.end_session(&hash).await?;
         Ok(())
-    }
-
-    async fn accounts<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&mut SqliteAccounts) -> Result<T, StoreError> + Send + 'static,
-    ) -> Result<T, ApiError> {
-        let path = self.database.clone();
-        let done = tokio::task::spawn_blocking(move || work(&mut SqliteAccounts::open(&path)?));
-        match done.await {
-            Ok(done) => Ok(done?),
-            Err(_) => Err(StoreError::Stopped.into()),
-        }
     }
 }
 
@@ -138,14 +112,13 @@ pub(crate) async fn remove_old(app: Shared) {
     loop {
         let at = now().0;
         let idle = at - app.settings.access.sessions.idle.as_millis() as i64;
+        let forgiven = UnixMillis(at - FORGIVEN_AFTER);
         let removed = app
-            .accounts(move |accounts| {
-                let forgiven = UnixMillis(at - FORGIVEN_AFTER);
-                accounts.remove_old(UnixMillis(at), UnixMillis(idle), forgiven)
-            })
+            .accounts
+            .remove_old(UnixMillis(at), UnixMillis(idle), forgiven)
             .await;
         if let Err(error) = removed {
-            tracing::warn!(?error, "old sessions could not be removed");
+            tracing::warn!(%error, "old sessions could not be removed");
         }
         tokio::time::sleep(EVERY_HOUR).await;
     }

@@ -2,10 +2,7 @@
 
 use std::time::Duration;
 
-use trawl_store::contract::{
-    jobs::{JobFilter, JobStore},
-    overview::Overview,
-};
+use trawl_store::contract::jobs::JobFilter;
 use trawl_types::UnixMillis;
 
 use super::now;

@@ -11,7 +11,7 @@ use std::{
 
 use tokio::sync::watch;
 use trawl_engine::{CrawlControl, Progress};
-use trawl_store::{SqliteStore, Store, StoreError};
+use trawl_store::{StoreError, contract::server::ServerStore};
 use trawl_types::{CrawlId, OutcomeKind, PageRecord, Sequence};
 
 const BATCH: u32 = 50;
@@ -24,7 +24,7 @@ const LEAST_AHEAD: i64 = 100;
 
 #[derive(Debug)]
 pub(crate) struct Follow {
-    store: Arc<SqliteStore>,
+    store: Arc<dyn ServerStore>,
     crawl: CrawlId,
     after: Sequence,
     progress: Option<watch::Receiver<Progress>>,
@@ -49,7 +49,7 @@ impl Drop for Pace {
 impl Follow {
     /// `control` belongs to a job that runs; without it, what is in the log is all.
     pub(crate) fn new(
-        store: &Arc<SqliteStore>,
+        store: &Arc<dyn ServerStore>,
         crawl: CrawlId,
         after: Sequence,
         control: Option<&CrawlControl>,

@@ -18,8 +18,8 @@ use std::{
 use tokio::sync::watch;
 use trawl_engine::{CrawlControl, CrawlHandle, EngineError};
 use trawl_store::{
-    Store,
-    contract::jobs::{JobFilter, JobRow, JobStore, NewJob},
+    StoreError,
+    contract::jobs::{JobFilter, JobRow, NewJob},
 };
 use trawl_types::{CrawlId, CrawlSpec, CrawlState, UnixMillis};
 use uuid::Uuid;
@@ -138,15 +138,10 @@ impl Jobs {
             .insert(id.to_owned(), running);
         let (app, id) = (Arc::clone(app), id.to_owned());
         tokio::spawn(async move {
-            if let Err(error) = handle.ended().await {
-                tracing::error!(job = id, %error, "a job could not go on");
-                let now = now();
-                let why = error.to_string();
-                let crawl = handle.crawl;
-                let _ = app
-                    .store
-                    .set_state(crawl, CrawlState::Failed, &why, now)
-                    .await;
+            match handle.ended().await {
+                // Where servers share a store, another may have deleted it.
+                Ok(_) | Err(EngineError::Store(StoreError::NoCrawl(_))) => {}
+                Err(error) => app.call_failed(&id, handle.crawl, &error).await,
             }
             let jobs = &app.jobs.running;
             jobs.lock()
@@ -190,6 +185,13 @@ pub(crate) fn now() -> UnixMillis {
 }
 
 impl App {
+    async fn call_failed(&self, id: &str, crawl: CrawlId, error: &EngineError) {
+        tracing::error!(job = id, %error, "a job could not go on");
+        let why = error.to_string();
+        let said = self.store.set_state(crawl, CrawlState::Failed, &why, now());
+        let _ = said.await;
+    }
+
     /// Starts a job, or finds the one that was asked for under the same idempotency key.
     pub(crate) async fn start_job(
         self: &Shared,
@@ -199,7 +201,7 @@ impl App {
         if let Some(key) = &wanted.idempotency
             && let Some(row) = self.store.job_by_idempotency(&identity.owner, key).await?
         {
-            let control = self.jobs.control(&row.id);
+            let control = self.control(&row).await?;
             return Ok(Started { row, control });
         }
         self.check_quota(identity).await?;
@@ -231,7 +233,7 @@ impl App {
 
     /// Two requests with the same idempotency key at once: one makes the job, both get it.
     async fn other_was_first(
-        &self,
+        self: &Shared,
         identity: &Identity,
         key: Option<String>,
         error: EngineError,
@@ -241,7 +243,7 @@ impl App {
         };
         match self.store.job_by_idempotency(&identity.owner, &key).await? {
             Some(row) => {
-                let control = self.jobs.control(&row.id);
+                let control = self.control(&row).await?;
                 Ok(Started { row, control })
             }
             None => Err(error.into()),
@@ -283,9 +285,32 @@ impl App {
         Err(ApiError::not_found(format!("there is no job {id}")))
     }
 
-    pub(crate) async fn pause_job(&self, row: &JobRow) -> Result<JobRow, ApiError> {
+    /// What can be done about a job that runs. Where servers share a store, one that another server
+    /// started is looked on from here as well.
+    pub(crate) async fn control(
+        self: &Shared,
+        row: &JobRow,
+    ) -> Result<Option<CrawlControl>, ApiError> {
+        let known = self.jobs.control(&row.id);
+        let elsewhere = self.store.is_shared() && row.crawl.state == CrawlState::Running;
+        if known.is_some() || !elsewhere {
+            return Ok(known);
+        }
+        let attended = self
+            .engine
+            .resume_under(row.crawl.id, |spec| self.govern(spec))
+            .await;
+        match attended {
+            Ok(handle) => Ok(Some(Jobs::adopt(self, &row.id, handle))),
+            // It has ended meanwhile.
+            Err(EngineError::NothingLeft(..)) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    pub(crate) async fn pause_job(self: &Shared, row: &JobRow) -> Result<JobRow, ApiError> {
         let _change = self.jobs.change(&row.id)?;
-        match (self.jobs.control(&row.id), row.crawl.state) {
+        match (self.control(row).await?, row.crawl.state) {
             (Some(control), _) => {
                 control.pause();
                 self.jobs.ended_soon(&row.id).await?;
@@ -314,10 +339,10 @@ impl App {
         self.find(&row.id).await
     }
 
-    pub(crate) async fn cancel_job(&self, row: &JobRow) -> Result<JobRow, ApiError> {
+    pub(crate) async fn cancel_job(self: &Shared, row: &JobRow) -> Result<JobRow, ApiError> {
         never_ends(row)?;
         let _change = self.jobs.change(&row.id)?;
-        match (self.jobs.control(&row.id), row.crawl.state) {
+        match (self.control(row).await?, row.crawl.state) {
             (Some(control), _) => {
                 control.cancel();
                 self.jobs.ended_soon(&row.id).await?;
@@ -335,10 +360,10 @@ impl App {
         self.find(&row.id).await
     }
 
-    pub(crate) async fn delete_job(&self, row: &JobRow) -> Result<(), ApiError> {
+    pub(crate) async fn delete_job(self: &Shared, row: &JobRow) -> Result<(), ApiError> {
         never_ends(row)?;
         let _change = self.jobs.change(&row.id)?;
-        if let Some(control) = self.jobs.control(&row.id) {
+        if let Some(control) = self.control(row).await? {
             control.cancel();
             self.jobs.ended_soon(&row.id).await?;
         }
@@ -346,8 +371,13 @@ impl App {
         Ok(())
     }
 
-    /// After a restart: jobs that ran go on by themselves; those whose reader is gone end.
+    /// After a restart: jobs that ran go on by themselves; those whose reader is gone end. Where servers
+    /// share a store nothing has to be taken up: workers go on whoever looks on, and a reader may be
+    /// another server's.
     pub(crate) async fn recover(self: &Shared) -> Result<usize, ApiError> {
+        if self.store.is_shared() {
+            return Ok(0);
+        }
         let filter = JobFilter {
             states: vec![CrawlState::Running],
             limit: u32::MAX,

@@ -2,12 +2,9 @@
 
 use axum::{Json, extract::State};
 use serde::{Deserialize, Serialize};
-use trawl_store::{
-    Store,
-    contract::{
-        overview::{Overview, Purge},
-        queue::{QueueChange, Requeue},
-    },
+use trawl_store::contract::{
+    overview::Purge,
+    queue::{QueueChange, Requeue},
 };
 use trawl_types::UnixMillis;
 use utoipa::{IntoParams, ToSchema};

@@ -258,7 +258,8 @@ pub(super) async fn crawl_stream(
 ) -> Result<Response, ApiError> {
     let row = app.job_of(&identity, &id).await?;
     let fields = Fields::parse(None, None, false)?;
-    Ok(events(Source::onlooker(&app, &row, fields, Sequence(0))))
+    let source = Source::onlooker(&app, &row, fields, Sequence(0)).await?;
+    Ok(events(source))
 }
 
 /// Ends a job for good; its results stay.

@@ -3,12 +3,9 @@
 use axum::{Json, extract::State};
 use serde::{Deserialize, Serialize};
 use trawl_rules::{RobotsFromStatus, RobotsRules, robots_for_status};
-use trawl_store::{
-    Store,
-    contract::{
-        overview::{HostCursor, HostFilter, HostOrder, HostOverview, Overview},
-        write::StoredRobots,
-    },
+use trawl_store::contract::{
+    overview::{HostCursor, HostFilter, HostOrder, HostOverview},
+    write::StoredRobots,
 };
 use trawl_types::{CrawlId, HostKey, UnixMillis, spec::RobotsPolicy};
 use utoipa::{IntoParams, ToSchema};

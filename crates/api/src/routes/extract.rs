@@ -8,7 +8,6 @@ use regex::Regex;
 use serde::{Deserialize, Serialize};
 use trawl_extract::{Extraction, Source, extract as extract_content};
 use trawl_rules::Normaliser;
-use trawl_store::Store;
 use trawl_types::{OutcomeKind, PageRecord, Sequence, record::PageContent, spec::KeepSpec};
 use utoipa::ToSchema;
 

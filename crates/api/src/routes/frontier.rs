@@ -8,10 +8,7 @@ pub(super) mod change;
 
 use axum::{Json, extract::State};
 use serde::{Deserialize, Serialize};
-use trawl_store::contract::{
-    overview::Overview,
-    queue::{QueueCursor, QueueFilter, QueueState, QueuedUrl},
-};
+use trawl_store::contract::queue::{QueueCursor, QueueFilter, QueueState, QueuedUrl};
 use trawl_types::{HostId, OutcomeKind, PageId, PageState, UnixMillis};
 use utoipa::{IntoParams, ToSchema};
 

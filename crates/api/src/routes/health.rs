@@ -2,12 +2,11 @@
 
 use axum::{Json, extract::State};
 use serde::Serialize;
-use trawl_store::Store;
 use utoipa::ToSchema;
 
 use crate::{
     app::Shared,
-    error::{ApiError, Code, ErrorBody},
+    error::{ApiError, Code, ErrorBody, UNAVAILABLE_SECONDS},
 };
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -42,6 +41,7 @@ pub(super) async fn ready(State(app): State<Shared>) -> Result<Json<Ready>, ApiE
     asked.map_err(|error| {
         tracing::error!(%error, "the database does not answer");
         ApiError::new(Code::Unavailable, "the database does not answer")
+            .with_retry_after(UNAVAILABLE_SECONDS)
     })?;
     Ok(Json(Ready {
         status: "ready",

@@ -8,10 +8,7 @@ use axum::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use trawl_store::{
-    Store,
-    contract::jobs::{JobFilter, JobStore},
-};
+use trawl_store::contract::jobs::JobFilter;
 use trawl_types::{CrawlState, OutcomeKind, Sequence};
 use utoipa::{IntoParams, ToSchema};
 
@@ -200,7 +197,7 @@ pub(super) async fn results(
     if stream::accepts(&headers, "application/x-ndjson") {
         let source = stream::Source {
             stats: false,
-            ..stream::Source::onlooker(&app, &row, fields, after)
+            ..stream::Source::onlooker(&app, &row, fields, after).await?
         };
         return Ok(stream::respond(source, &headers));
     }
@@ -268,7 +265,7 @@ pub(super) async fn events(
         },
     };
     let fields = Fields::parse(None, None, false)?;
-    let source = stream::Source::onlooker(&app, &row, fields, Sequence(after));
+    let source = stream::Source::onlooker(&app, &row, fields, Sequence(after)).await?;
     Ok(stream::events(source))
 }
 

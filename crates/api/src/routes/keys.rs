@@ -2,10 +2,7 @@
 
 use axum::{Json, extract::State, http::StatusCode};
 use serde::{Deserialize, Serialize};
-use trawl_store::{
-    SqliteKeys,
-    contract::jobs::{JobStore, KeyRow},
-};
+use trawl_store::contract::jobs::KeyRow;
 use utoipa::ToSchema;
 
 use super::input;
@@ -56,7 +53,7 @@ pub(super) async fn list(
     State(app): State<Shared>,
     _: Admin,
 ) -> Result<Json<Vec<KeyView>>, ApiError> {
-    let rows = app.store.keys().await?;
+    let rows = app.accounts.keys().await?;
     Ok(Json(
         rows.iter().map(|row| KeyView::of(row, None)).collect(),
     ))
@@ -99,9 +96,7 @@ pub(super) async fn create(
         .expires_in_days
         .map(|days| trawl_types::UnixMillis(now().0 + i64::from(days) * 86_400_000));
     let (text, row) = make(body.name.trim(), scope, body.per_minute, expires, now());
-    let path = app.database.clone();
-    let kept = row.clone();
-    blocking(move || SqliteKeys::open(&path)?.add(&kept)).await?;
+    app.accounts.add_key(&row).await?;
     tracing::info!(key = row.id, by = identity.owner, "a key was made");
     Ok((StatusCode::CREATED, Json(KeyView::of(&row, Some(text)))))
 }
@@ -114,20 +109,9 @@ pub(super) async fn revoke(
     Admin(identity): Admin,
     input::Path(id): input::Path<String>,
 ) -> Result<StatusCode, ApiError> {
-    let path = app.database.clone();
-    let key = id.clone();
-    if !blocking(move || SqliteKeys::open(&path)?.revoke(&key, now())).await? {
+    if !app.accounts.revoke_key(&id, now()).await? {
         return Err(ApiError::not_found(format!("there is no valid key {id}")));
     }
     tracing::info!(key = id, by = identity.owner, "a key was revoked");
     Ok(StatusCode::NO_CONTENT)
-}
-
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, trawl_store::StoreError> + Send + 'static,
-) -> Result<T, ApiError> {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(done) => Ok(done?),
-        Err(_) => Err(trawl_store::StoreError::Stopped.into()),
-    }
 }

@@ -5,10 +5,7 @@ use std::collections::{HashMap, hash_map::Entry};
 use axum::{Json, extract::State};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use trawl_store::{
-    Store,
-    contract::overview::{Overview, PageCursor, PageFilter},
-};
+use trawl_store::contract::overview::{PageCursor, PageFilter};
 use trawl_types::{CrawlId, OutcomeKind, Sequence, UnixMillis};
 use utoipa::{IntoParams, ToSchema};
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use axum::{Json, extract::State};
 use serde::{Deserialize, Serialize};
 use trawl_store::contract::{
-    jobs::{JobFilter, JobStore},
-    overview::{Bucket, Overview, Window},
+    jobs::JobFilter,
+    overview::{Bucket, Window},
 };
 use trawl_types::{CrawlState, OutcomeKind, UnixMillis};
 use utoipa::{IntoParams, ToSchema};

@@ -37,7 +37,7 @@ pub(super) async fn watch(
     let row = app.job_of(&identity, &id).await?;
     let upgrade = upgrade.map_err(|error| ApiError::new(Code::Validation, error.body_text()))?;
     let fields = Fields::parse(None, None, false)?;
-    let source = Source::onlooker(&app, &row, fields, Sequence(0));
+    let source = Source::onlooker(&app, &row, fields, Sequence(0)).await?;
     Ok(upgrade
         .max_message_size(MOST_BYTES)
         .on_upgrade(move |socket| send(socket, source)))

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use trawl_extract::charset::decode;
 use trawl_store::{
-    SqliteStore, Store, StoreError,
-    contract::{jobs::JobRow, read::CrawlRow},
+    StoreError,
+    contract::{jobs::JobRow, read::CrawlRow, server::ServerStore},
 };
 use trawl_types::{
     CrawlId, OutcomeKind, PageRecord,
@@ -20,7 +20,7 @@ use crate::app::App;
 /// Makes pages of records.
 #[derive(Debug, Clone)]
 pub(crate) struct Pages {
-    store: Arc<SqliteStore>,
+    store: Arc<dyn ServerStore>,
     crawl: CrawlId,
     fields: Fields,
     content_bytes: usize,

@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 use trawl_rules::Normaliser;
-use trawl_store::Store;
 use trawl_types::{
     CrawlSpec,
     spec::{

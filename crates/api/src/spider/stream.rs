@@ -14,12 +14,13 @@ use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};
 use serde_json::{Value, json};
 use trawl_engine::CrawlControl;
-use trawl_store::contract::jobs::{JobRow, JobStore};
+use trawl_store::contract::jobs::JobRow;
 use trawl_types::Sequence;
 
 use super::{fields::Fields, page::Pages};
 use crate::{
     app::Shared,
+    error::ApiError,
     jobs::{
         follow::Follow,
         view::{duration_seconds, failed, stop_reason},
@@ -118,16 +119,21 @@ pub(crate) fn items(source: Source) -> impl Stream<Item = Vec<Item>> + Send {
 
 impl Source {
     /// What somebody sees who only looks on: from a place in the log to the job's end.
-    pub(crate) fn onlooker(app: &Shared, row: &JobRow, fields: Fields, after: Sequence) -> Self {
-        let control = app.jobs.control(&row.id);
-        Self {
+    pub(crate) async fn onlooker(
+        app: &Shared,
+        row: &JobRow,
+        fields: Fields,
+        after: Sequence,
+    ) -> Result<Self, ApiError> {
+        let control = app.control(row).await?;
+        Ok(Self {
             follow: Follow::new(&app.store, row.crawl.id, after, control.as_ref()),
             pages: Pages::of(app, row, fields),
             app: Shared::clone(app),
             job: row.id.clone(),
             attendance: None,
             stats: true,
-        }
+        })
     }
 
     async fn last(&self) -> Option<Item> {

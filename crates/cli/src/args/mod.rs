@@ -76,7 +76,8 @@ pub(crate) struct DatabaseArgs {
         long,
         value_name = "FILE",
         default_value = "trawl.db",
-        env = "TRAWL_DATABASE"
+        env = "TRAWL_DATABASE",
+        hide_env_values = true
     )]
     pub(crate) database: PathBuf,
 }

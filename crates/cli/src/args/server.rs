@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum, builder::NonEmptyStringValueParser};
 
-use crate::settings::Flags;
+use crate::{database::Database, settings::Flags};
 
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
@@ -46,23 +46,29 @@ pub(crate) enum ConfigCommand {
 /// The database of a server, which its settings may name.
 #[derive(Debug, Args)]
 pub(crate) struct ServerDatabase {
-    /// The server's database [env: TRAWL_DATABASE] [default: trawl.db]
+    /// The server's database: a file or postgres://… [env: TRAWL_DATABASE] [default: trawl.db]
     #[arg(short, long, global = true, value_name = "FILE")]
-    database: Option<PathBuf>,
+    database: Option<String>,
+    /// Read the place of the database from this file [env: TRAWL_DATABASE_FILE]
+    #[arg(long, global = true, value_name = "FILE", conflicts_with = "database")]
+    database_file: Option<PathBuf>,
     /// Read the place of the database from this settings file [env: TRAWL_CONFIG]
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
 }
 
 impl ServerDatabase {
-    pub(crate) fn path(&self) -> anyhow::Result<PathBuf> {
-        if let Some(path) = &self.database {
-            return Ok(path.clone());
+    pub(crate) fn find(&self) -> anyhow::Result<Database> {
+        if let Some(name) = &self.database {
+            return Ok(Database::parse(name));
+        }
+        if let Some(path) = &self.database_file {
+            return Ok(Database::from_file(path)?);
         }
         let environment = &crate::settings::environment;
         let config = self.config.as_deref();
         let settings = crate::settings::Settings::load(config, &Flags::default(), environment)?;
-        Ok(settings.database().to_owned())
+        settings.database()
     }
 }
 

@@ -53,6 +53,7 @@ fn spec_for(root: &str) -> CrawlSpec {
 
 /// The demo begins anew each time, but removes only the database that it makes by default.
 fn make_room(database: &Path) -> anyhow::Result<()> {
+    crate::database::must_be_a_file(database)?;
     if !database.exists() {
         return Ok(());
     }

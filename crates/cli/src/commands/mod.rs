@@ -20,15 +20,17 @@ use std::{path::Path, sync::Arc};
 use trawl_store::{OpenOptions, SqliteStore, Store, contract::read::CrawlRow};
 use trawl_types::{CrawlId, CrawlState};
 
-use crate::exit::BadInput;
+use crate::{database::must_be_a_file, exit::BadInput};
 
 /// Opens a database for writing; makes it if it does not exist.
 pub(crate) fn open(path: &Path) -> anyhow::Result<Arc<dyn Store>> {
+    must_be_a_file(path)?;
     Ok(Arc::new(SqliteStore::open(path, &OpenOptions::default())?))
 }
 
 /// Opens a database for reading, also while a crawl writes to it.
 pub(crate) fn open_to_read(path: &Path) -> anyhow::Result<Arc<dyn Store>> {
+    must_be_a_file(path)?;
     if !path.exists() {
         let message = format!(
             "there is no database {}: crawl something first, or name one with --database",

@@ -11,6 +11,7 @@ use crate::{args::ResumeArgs, exit::BadInput, output::Sink};
 
 pub(crate) async fn run(args: ResumeArgs) -> anyhow::Result<ExitCode> {
     let database = &args.database.database;
+    crate::database::must_be_a_file(database)?;
     if !database.exists() {
         let message = format!(
             "there is no database {}: nothing to resume",

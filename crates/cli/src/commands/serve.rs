@@ -1,17 +1,18 @@
 //! `trawl serve`: crawl jobs over HTTP.
 
-use std::{path::Path, process::ExitCode, sync::Arc};
+use std::{process::ExitCode, sync::Arc};
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use trawl_api::{
     Server, Tls,
     auth::key::{Scope, make},
 };
-use trawl_store::{OpenOptions, SqliteAccounts, SqliteKeys, SqliteStore};
+use trawl_store::contract::accounts::AccountWriter;
 use trawl_types::UnixMillis;
 
 use crate::{
     args::ServeArgs,
+    database::ServerDatabaseParts,
     logs,
     settings::{Settings, environment, misspelt},
 };
@@ -22,19 +23,15 @@ pub(crate) async fn run(args: &ServeArgs, verbose: u8) -> anyhow::Result<ExitCod
     for (name, meant) in misspelt(std::env::vars_os().map(|(name, _)| name)) {
         tracing::warn!("{name} is no setting: did you mean {meant}?");
     }
-    let database = &settings.database().to_owned();
+    let database = settings.database()?;
     let settings = settings.server()?;
-    let options = OpenOptions {
-        command: "trawl serve".into(),
-        ..OpenOptions::default()
-    };
-    let store = Arc::new(SqliteStore::open(database, &options)?);
+    let ServerDatabaseParts { store, accounts } = database.open_server_store().await?;
     if !settings.no_auth {
-        first_key(database)?;
+        first_key(accounts.as_ref()).await?;
     }
     let mut interrupts = signal(SignalKind::interrupt())?;
     let mut terminations = signal(SignalKind::terminate())?;
-    let server = Server::bind(store, database, settings).await?;
+    let server = Server::bind(store, accounts, settings).await?;
     let scheme = if server.tls().is_some() {
         "https"
     } else {
@@ -77,14 +74,13 @@ async fn reload(tls: Arc<Tls>, mut hangups: Signal) {
 }
 
 /// A server that nobody has a key or a password for gets one, which is shown this once.
-fn first_key(database: &Path) -> anyhow::Result<()> {
-    let keys = SqliteKeys::open(database)?;
-    if !keys.all()?.is_empty() || !SqliteAccounts::open(database)?.users()?.is_empty() {
+async fn first_key(accounts: &dyn AccountWriter) -> anyhow::Result<()> {
+    if !accounts.keys().await?.is_empty() || !accounts.users().await?.is_empty() {
         return Ok(());
     }
     let now = UnixMillis(chrono::Utc::now().timestamp_millis());
     let (text, row) = make("first administrator", Scope::Admin, None, None, now);
-    keys.add(&row)?;
+    accounts.add_key(&row).await?;
     println!("Admin key (shown this once): {text}");
     Ok(())
 }

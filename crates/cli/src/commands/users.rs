@@ -3,7 +3,6 @@
 
 use std::{
     io::{BufRead, IsTerminal, Write},
-    path::Path,
     process::ExitCode,
 };
 
@@ -13,11 +12,11 @@ use trawl_api::auth::{
     throttle::user_subject,
     user,
 };
-use trawl_store::{OpenOptions, SqliteAccounts, SqliteStore, Store};
 use trawl_types::UnixMillis;
 
 use crate::{
     args::{RoleKind, UsersArgs, UsersCommand},
+    database::Database,
     display::printable,
     exit::BadInput,
 };
@@ -26,21 +25,24 @@ use crate::{
 const LONGEST_LINE: u64 = 4096;
 
 pub(crate) async fn run(args: &UsersArgs) -> anyhow::Result<ExitCode> {
-    let database = &args.database.path()?;
+    let database = &args.database.find()?;
     match &args.command {
         UsersCommand::Create { name, role } => create(database, name, *role).await?,
-        UsersCommand::List => list(database)?,
-        UsersCommand::Passwd { name } => change_password(database, name)?,
+        UsersCommand::List => list(database).await?,
+        UsersCommand::Passwd { name } => change_password(database, name).await?,
         UsersCommand::Disable { name } => {
-            let done = SqliteAccounts::open(database)?.set_disabled(&known(name), Some(now()))?;
+            let accounts = database.open_accounts(false).await?;
+            let done = accounts.set_disabled(&known(name), Some(now())).await?;
             say(done, name, "is locked out")?;
         }
         UsersCommand::Enable { name } => {
-            let done = SqliteAccounts::open(database)?.set_disabled(&known(name), None)?;
+            let accounts = database.open_accounts(false).await?;
+            let done = accounts.set_disabled(&known(name), None).await?;
             say(done, name, "may log in")?;
         }
         UsersCommand::Delete { name } => {
-            let done = SqliteAccounts::open(database)?.delete_user(&known(name))?;
+            let accounts = database.open_accounts(false).await?;
+            let done = accounts.delete_user(&known(name)).await?;
             say(done, name, "is forgotten")?;
         }
     }
@@ -65,35 +67,32 @@ fn say(done: bool, name: &str, what: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn create(database: &Path, name: &str, role: RoleKind) -> anyhow::Result<()> {
+async fn create(database: &Database, name: &str, role: RoleKind) -> anyhow::Result<()> {
     let name = checked_name(name).map_err(|why| BadInput(why.to_string()))?;
     let hashed = chosen_password(&name)?;
-    if !database.exists() {
-        let store = SqliteStore::open(database, &OpenOptions::default())?;
-        store.close().await?;
-    }
+    let accounts = database.open_accounts(true).await?;
     let role = match role {
         RoleKind::User => Role::User,
         RoleKind::Admin => Role::Admin,
     };
     let row = user(&name, hashed, role, now());
-    if !SqliteAccounts::open(database)?.add_user(&row)? {
+    if !accounts.add_user(&row).await? {
         return Err(BadInput(format!("there is a user {name} already")).into());
     }
     println!("{name} may log in ({})", role.as_str());
     Ok(())
 }
 
-fn change_password(database: &Path, name: &str) -> anyhow::Result<()> {
+async fn change_password(database: &Database, name: &str) -> anyhow::Result<()> {
     let name = known(name);
-    let mut accounts = SqliteAccounts::open(database)?;
+    let accounts = database.open_accounts(false).await?;
     // Nobody should think of a password for a name that is not there.
-    if !accounts.users()?.iter().any(|user| user.name == name) {
+    if !accounts.users().await?.iter().any(|user| user.name == name) {
         return say(false, &name, "");
     }
     let hashed = chosen_password(&name)?;
-    let done = accounts.set_password(&name, &hashed, now())?;
-    accounts.discharge(&user_subject(&name), "")?;
+    let done = accounts.set_password(&name, &hashed, now()).await?;
+    accounts.discharge(&user_subject(&name), "").await?;
     say(
         done,
         &name,
@@ -101,8 +100,8 @@ fn change_password(database: &Path, name: &str) -> anyhow::Result<()> {
     )
 }
 
-fn list(database: &Path) -> anyhow::Result<()> {
-    let users = SqliteAccounts::open(database)?.users()?;
+async fn list(database: &Database) -> anyhow::Result<()> {
+    let users = database.open_accounts(false).await?.users().await?;
     let mut out = std::io::stdout().lock();
     writeln!(out, "{:<6} {:<26} {:<36} name", "role", "made", "state")?;
     for user in users {

@@ -11,12 +11,19 @@ use trawl_api::{
 };
 use trawl_types::spec::{FetchSpec, UserAgent};
 
-use super::{Settings, kind::network};
-use crate::{exit::BadInput, spec::pem_of, units};
+use super::{Origin, Settings, kind::network};
+use crate::{database::Database, exit::BadInput, spec::pem_of, units};
 
 impl Settings {
-    pub(crate) fn database(&self) -> &Path {
-        Path::new(self.text("server.database").unwrap_or("trawl.db"))
+    pub(crate) fn database(&self) -> anyhow::Result<Database> {
+        let (name, file) = ("server.database", "server.database-file");
+        match self.text(file) {
+            None => Ok(Database::parse(self.text(name).unwrap_or("trawl.db"))),
+            Some(path) if *self.origin(name) == Origin::Default => {
+                Ok(Database::from_file(Path::new(path))?)
+            }
+            Some(_) => Err(self.clash(file, &format!("without {name}"))),
+        }
     }
 
     /// The address of a database that many processes share, where it is one.

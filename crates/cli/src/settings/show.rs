@@ -7,7 +7,10 @@ use super::{
     kind::Kind,
     table::{SECTIONS, SETTINGS, Setting},
 };
-use crate::logs::redact;
+use crate::{
+    database::{hidden, is_url},
+    logs::redact,
+};
 
 /// Every setting with its value and where it came from, as a file that could be read again.
 pub(crate) fn shown(settings: &Settings) -> String {
@@ -21,14 +24,14 @@ pub(crate) fn shown(settings: &Settings) -> String {
     for (section, _) in SECTIONS {
         let _ = writeln!(text, "\n[{section}]");
         for setting in SETTINGS.iter().filter(|s| s.section() == *section) {
-            let texts = settings.texts(setting.key);
+            let texts = without_passwords(settings.texts(setting.key));
             let origin = match settings.origin(setting.key) {
                 Origin::Default => "default".to_owned(),
                 Origin::File(line) => format!("{}:{line}", file.as_deref().unwrap_or_default()),
                 Origin::Environment => setting.variable(),
                 Origin::Flag => format!("--{}", setting.flag),
             };
-            let line = match value(setting.kind, texts) {
+            let line = match value(setting.kind, &texts) {
                 Some(value) => format!("{} = {}", setting.name(), redact(&value)),
                 None => format!("# {} is not set", setting.name()),
             };
@@ -36,6 +39,15 @@ pub(crate) fn shown(settings: &Settings) -> String {
         }
     }
     text
+}
+
+/// Addresses of databases as they may be shown.
+fn without_passwords(texts: &[String]) -> Vec<String> {
+    let shown = texts.iter().map(|text| match is_url(text) {
+        true => hidden(text),
+        false => text.clone(),
+    });
+    shown.collect()
 }
 
 /// A commented file in which every setting has its default.

@@ -63,7 +63,9 @@ settings! {
     "server.listen", "listen", Kind::Address, "127.0.0.1:8080", "ADDRESS",
         "Where to listen";
     "server.database", "database", Kind::Text, "trawl.db", "FILE",
-        "The file that remembers everything, or postgres://… for a database that many share";
+        "What remembers everything: a file, or postgres://user:password@host/name for several servers";
+    "server.database-file", "database-file", Kind::Text, "", "FILE",
+        "Read the place of the database from this file: for addresses with a password";
     "server.no-worker", "no-worker", Kind::Switch, "false", "BOOL",
         "Only answer, and leave crawling to `trawl worker`; needs a shared database";
     "server.loan", "loan", Kind::Span(1, 3_600), "60s", "TIME",

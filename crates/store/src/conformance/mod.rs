@@ -9,10 +9,12 @@
 //! * [`content`]: copies, near-duplicates and content made of pages
 //! * [`queue`]: the queue of a crawl, looked at and changed
 //! * [`overview`]: questions across crawls, and cleaning up
+//! * [`accounts`]: keys, users, sessions and bad logins
 //! * [`hostile`]: strings from strangers
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+pub mod accounts;
 pub mod content;
 pub mod depth;
 pub mod frontier;
@@ -83,6 +85,30 @@ macro_rules! conformance_suite {
             async fn $case() {
                 let (store, _guard) = $open;
                 $crate::conformance::$module::$case(&store).await;
+            }
+        )*
+    };
+}
+
+/// The same for accounts. `$open` gives a store, what writes its accounts, and something that keeps both
+/// alive: `(store, writer, guard)`.
+#[macro_export]
+macro_rules! accounts_suite {
+    ($open:expr) => {
+        $crate::accounts_suite! { @cases $open;
+            a_key_is_known_until_it_is_revoked,
+            a_session_lives_as_long_as_its_user_and_password,
+            what_is_over_is_removed_and_what_is_not_stays,
+            a_login_counts_as_bad_until_it_turns_out_to_be_good,
+            logins_at_the_same_moment_count_as_many,
+        }
+    };
+    (@cases $open:expr; $($case:ident,)*) => {
+        $(
+            #[tokio::test]
+            async fn $case() {
+                let (store, writer, _guard) = $open;
+                $crate::conformance::accounts::$case(&store, &writer).await;
             }
         )*
     };

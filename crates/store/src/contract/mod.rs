@@ -4,6 +4,7 @@
 //! * [`write`](mod@write): settled visits in, admitted URLs out; one commit is one transaction
 //! * [`jobs`]: jobs and keys of a server
 //! * [`accounts`]: people who may use it
+//! * [`server`]: all that a server needs of one store
 //! * [`loans`], [`workers`]: hosts that several processes share, and those processes
 //! * [`queue`]: the queue of a crawl as people see and change it
 //! * [`overview`]: questions across crawls, and cleaning up
@@ -15,6 +16,7 @@ pub mod loans;
 pub mod overview;
 pub mod queue;
 pub mod read;
+pub mod server;
 pub mod target;
 pub mod workers;
 pub mod write;

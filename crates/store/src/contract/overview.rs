@@ -162,7 +162,7 @@ pub struct Purged {
     pub skipped_crawls: u64,
 }
 
-/// What was removed from disk.
+/// What was removed from disk. Where bodies lie in the database itself, nothing has to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Swept {
     pub segments: u64,

@@ -56,8 +56,8 @@ pub enum Planted {
     Known,
 }
 
-/// Which URLs of a crawl are wanted. Without a state they come in the order of their discovery;
-/// pending ones by host and rank.
+/// Which URLs of a crawl are wanted. Pending ones come by host and rank,
+/// others in a fixed order: that of their discovery where the store keeps one for them.
 #[derive(Debug, Clone, Default)]
 pub struct QueueFilter {
     pub state: Option<QueueState>,
@@ -78,7 +78,7 @@ pub enum QueueState {
     Failed,
 }
 
-/// A place in a list of URLs. Places before pages of other states are of another kind.
+/// A place in a list of URLs; only the store that gave it knows what it means. Places before pages of other states are of another kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QueueCursor {
     pub host: HostId,

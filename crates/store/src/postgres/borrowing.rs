@@ -112,11 +112,11 @@ impl HostLoans for PostgresStore {
         let crawls: Vec<i64> = crawls.iter().map(|crawl| crawl.0).collect();
         let lent = self
             .insist(|| async {
-                let mut conn = self.patiently().await?;
-                lend(&mut conn, loans, &crawls, i64::from(most)).await
+                let conn = self.patiently().await?;
+                lend(&conn, loans, &crawls, i64::from(most)).await
             })
             .await?;
-        self.insist(|| async { described(&mut *self.patiently().await?, &lent).await })
+        self.insist(|| async { described(&*self.patiently().await?, &lent).await })
             .await
     }
 
@@ -128,12 +128,12 @@ impl HostLoans for PostgresStore {
         let loans = self.lender()?;
         let id = host_id(self.secret, name);
         self.insist(|| async {
-            let mut conn = self.patiently().await?;
-            let mut host = reader::ensure_host(&mut conn, crawl, id, name).await?;
+            let conn = self.patiently().await?;
+            let mut host = reader::ensure_host(&conn, crawl, id, name).await?;
             if loans.holds(id) {
                 return Ok(Some(host));
             }
-            let Some(allowed) = lend_one(&mut conn, loans, id).await? else {
+            let Some(allowed) = lend_one(&conn, loans, id).await? else {
                 return Ok(None);
             };
             host.next_allowed = host.next_allowed.max(allowed);
@@ -157,7 +157,7 @@ impl HostLoans for PostgresStore {
 
     async fn running_crawls(&self) -> Result<Vec<CrawlId>, StoreError> {
         self.insist(|| async {
-            let mut conn = self.patiently().await?;
+            let conn = self.patiently().await?;
             let sql = "SELECT id FROM crawls WHERE state = 'running' ORDER BY id";
             let rows = conn.query(sql, &[]).await?;
             Ok(rows.iter().map(|row| CrawlId(row.get(0))).collect())
@@ -180,8 +180,8 @@ impl HostLoans for PostgresStore {
             return Ok(());
         }
         self.insist(|| async {
-            let mut conn = self.patiently().await?;
-            give_back(&mut conn, loans, &ours).await
+            let conn = self.patiently().await?;
+            give_back(&conn, loans, &ours).await
         })
         .await
     }
@@ -199,7 +199,7 @@ impl HostLoans for PostgresStore {
 /// Hosts that were lent, with the crawls that have something for them.
 type Lent = FxHashMap<CrawlId, Vec<HostId>>;
 
-async fn lend(conn: &mut Conn, loans: &Loans, crawls: &[i64], most: i64) -> Result<Lent, Fault> {
+async fn lend(conn: &Conn, loans: &Loans, crawls: &[i64], most: i64) -> Result<Lent, Fault> {
     let mut lent = Lent::default();
     let mut wanted = most;
     let start = TURN.fetch_add(1, Ordering::Relaxed) % PARTITIONS;
@@ -233,7 +233,7 @@ async fn lend(conn: &mut Conn, loans: &Loans, crawls: &[i64], most: i64) -> Resu
     Ok(lent)
 }
 
-async fn described(conn: &mut Conn, lent: &Lent) -> Result<Vec<LoanedHost>, Fault> {
+async fn described(conn: &Conn, lent: &Lent) -> Result<Vec<LoanedHost>, Fault> {
     let mut found = Vec::new();
     for (crawl, hosts) in lent {
         let hosts = reader::hosts(conn, *crawl, hosts).await?;
@@ -244,11 +244,7 @@ async fn described(conn: &mut Conn, lent: &Lent) -> Result<Vec<LoanedHost>, Faul
 }
 
 /// Lends a host that nobody holds, also before it may be asked; gives the time from which it may.
-async fn lend_one(
-    conn: &mut Conn,
-    loans: &Loans,
-    host: HostId,
-) -> Result<Option<UnixMillis>, Fault> {
+async fn lend_one(conn: &Conn, loans: &Loans, host: HostId) -> Result<Option<UnixMillis>, Fault> {
     let sent = Instant::now();
     let sql = "UPDATE hosts SET epoch = epoch + 1, holder = $2, empties = 0,
           ready_at = greatest(free_at, clock_timestamp() + $3 * interval '1 ms')
@@ -267,11 +263,7 @@ async fn lend_one(
 
 /// A host rests if nothing to ask it for is to be seen; what is not yet committed is found by a second
 /// look.
-async fn give_back(
-    conn: &mut Conn,
-    loans: &Loans,
-    hosts: &[(ReturnedHost, i64)],
-) -> Result<(), Fault> {
+async fn give_back(conn: &Conn, loans: &Loans, hosts: &[(ReturnedHost, i64)]) -> Result<(), Fault> {
     close(conn, loans, hosts).await?;
     let ids: Vec<i64> = hosts.iter().map(|(host, _)| host.host.0).collect();
     let epochs: Vec<i64> = hosts.iter().map(|(_, epoch)| *epoch).collect();
@@ -300,7 +292,7 @@ async fn give_back(
 }
 
 /// Crawls ask nothing more of some hosts.
-async fn close(conn: &mut Conn, loans: &Loans, hosts: &[(ReturnedHost, i64)]) -> Result<(), Fault> {
+async fn close(conn: &Conn, loans: &Loans, hosts: &[(ReturnedHost, i64)]) -> Result<(), Fault> {
     let (mut ids, mut epochs, mut crawls) = (vec![], vec![], vec![]);
     for (host, epoch) in hosts {
         for crawl in &host.closed {

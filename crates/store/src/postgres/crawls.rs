@@ -25,8 +25,11 @@ use crate::{
 /// Beginning a crawl may mean to write many seeds.
 const BEGINNING: Duration = Duration::from_secs(20);
 
+/// Hosts that a crawl is closed to and that are passed over at once.
+const SKIPPED: i64 = 500;
+
 /// Hosts that are woken at once.
-const WOKEN: i64 = 10_000;
+const WOKEN: i64 = 2000;
 
 impl PostgresStore {
     /// The crawl and its seeds land in one transaction: there is no crawl without seeds.
@@ -52,15 +55,16 @@ impl PostgresStore {
         let mut work = Work::new(open.clone(), batch);
         let begun = self.ask_within(BEGINNING, async {
             loop {
-                let mut conn = self.soon().await?;
+                let conn = self.soon().await?;
                 conn.begin().await?;
-                let done = add_crawl(&mut conn, spec, name, job.as_ref(), now, kept).await;
+                conn.run("SET LOCAL statement_timeout = '20s'").await?;
+                let done = add_crawl(&conn, spec, name, job.as_ref(), now, kept).await;
                 let crawl = match done {
                     Ok(crawl) => crawl,
                     Err(fault) => return Err(fault),
                 };
-                work.is_of(crawl, next_commit(&mut conn).await?);
-                match Box::pin(add_links(self, &mut conn, &mut work)).await {
+                work.is_of(crawl, next_commit(&conn).await?);
+                match Box::pin(add_links(self, &conn, &mut work)).await {
                     Err(Fault::Overtaken) => {}
                     Err(fault) => return Err(fault),
                     Ok(()) => {
@@ -82,12 +86,12 @@ impl PostgresStore {
     ) -> Result<(), StoreError> {
         let (keeps, has_elders) = self
             .insist(|| async {
-                let mut conn = self.patiently().await?;
+                let conn = self.patiently().await?;
                 let sql = "SELECT keeps FROM crawls WHERE id = $1";
                 let row = conn.query_opt(sql, &[&crawl.0]).await?;
                 let keeps: i16 = row.ok_or(StoreError::NoCrawl(crawl))?.get(0);
-                wake(&mut conn, crawl).await?;
-                Ok((keeps, reader::has_elders(&mut conn, crawl).await?))
+                wake(&conn, crawl).await?;
+                Ok((keeps, reader::has_elders(&conn, crawl).await?))
             })
             .await?;
         let open = OpenCrawl::new(rules, has_elders, keeps)?;
@@ -105,7 +109,7 @@ impl PostgresStore {
     ) -> Result<(), StoreError> {
         let finished = has_ended(state).then_some(now.0);
         self.ask(async {
-            let mut conn = self.soon().await?;
+            let conn = self.soon().await?;
             let sql = "UPDATE crawls SET state = $2, why = $3, finished_at = $4 WHERE id = $1";
             let values: [super::pool::Param<'_>; 4] =
                 [&crawl.0, &state.as_str(), &Said(why), &finished];
@@ -113,7 +117,7 @@ impl PostgresStore {
                 return Err(StoreError::NoCrawl(crawl).into());
             }
             if state == CrawlState::Running {
-                wake(&mut conn, crawl).await?;
+                wake(&conn, crawl).await?;
             }
             Ok(())
         })
@@ -135,8 +139,8 @@ impl PostgresStore {
         let max_pages = self.opened().get(&crawl).and_then(|open| open.max_pages());
         let over = self
             .insist(|| async {
-                let mut conn = self.patiently().await?;
-                complete(&mut conn, crawl, max_pages, why, now).await
+                let conn = self.patiently().await?;
+                complete(&conn, crawl, max_pages, why, now).await
             })
             .await?;
         if over {
@@ -154,7 +158,7 @@ fn has_ended(state: CrawlState) -> bool {
 }
 
 async fn add_crawl(
-    conn: &mut Conn,
+    conn: &Conn,
     spec: &CrawlSpec,
     name: &str,
     job: Option<&NewJob>,
@@ -176,29 +180,50 @@ async fn add_crawl(
     Ok(crawl)
 }
 
-async fn next_commit(conn: &mut Conn) -> Result<i64, Fault> {
+async fn next_commit(conn: &Conn) -> Result<i64, Fault> {
     let row = conn.query_one("SELECT nextval('commits')", &[]).await?;
     Ok(row.get(0))
 }
 
-/// Wakes hosts that a crawl has something for.
-async fn wake(conn: &mut Conn, crawl: CrawlId) -> Result<(), Fault> {
-    let sql = "SELECT h.host FROM crawl_hosts h JOIN hosts t ON t.id = h.host AND t.empties > 0
-        WHERE h.crawl = $1 AND NOT h.closed AND EXISTS (SELECT 1 FROM crawl_pages p
-          WHERE p.crawl = h.crawl AND p.host = h.host AND p.state = 0)
-        LIMIT $2";
+/// Wakes hosts that a crawl has something for. Goes through all hosts of the crawl, some at a time: most
+/// are awake, and only of those that are not is it asked whether anything is pending.
+async fn wake(conn: &Conn, crawl: CrawlId) -> Result<(), Fault> {
+    let sql = "SELECT h.host, t.empties > 0 AND EXISTS (SELECT 1 FROM crawl_pages p
+          WHERE p.crawl = $1 AND p.host = h.host AND p.state = 0)
+        FROM (SELECT host FROM crawl_hosts WHERE crawl = $1 AND host > $2 AND NOT closed
+              ORDER BY host LIMIT $3) h
+        JOIN hosts t ON t.id = h.host ORDER BY h.host";
+    let mut after = 0_i64;
     loop {
-        let rows = conn.query(sql, &[&crawl.0, &WOKEN]).await?;
-        let hosts: Vec<i64> = rows.iter().map(|row| row.get(0)).collect();
-        if hosts.is_empty() {
+        let rows = conn.query(sql, &[&crawl.0, &after, &WOKEN]).await?;
+        let Some(last) = rows.last() else {
             return Ok(());
+        };
+        after = last.get(0);
+        let idle = rows.iter().filter(|row| row.get(1));
+        let idle: Vec<i64> = idle.map(|row| row.get(0)).collect();
+        if !idle.is_empty() {
+            conn.execute(WAKE, &[&idle]).await?;
         }
-        conn.execute(WAKE, &[&hosts]).await?;
     }
 }
 
+/// A host with something left for a crawl.
+async fn left(conn: &Conn, crawl: CrawlId) -> Result<Vec<i64>, Fault> {
+    let (mut after, mut step) = (Some(0), 1);
+    while let Some(from) = after {
+        let hosts;
+        (hosts, after) = reader::open_hosts(conn, crawl, from, step).await?;
+        if !hosts.is_empty() {
+            return Ok(hosts);
+        }
+        step = SKIPPED;
+    }
+    Ok(Vec::new())
+}
+
 async fn complete(
-    conn: &mut Conn,
+    conn: &Conn,
     crawl: CrawlId,
     max_pages: Option<u64>,
     why: &str,
@@ -213,10 +238,15 @@ async fn complete(
         return Ok(false);
     }
     let used_up = max_pages.is_some_and(|max| row.get::<_, i64>(1) as u64 >= max);
-    if !used_up && is_anything_left(conn, crawl).await? {
+    let left = if used_up {
+        Vec::new()
+    } else {
+        left(conn, crawl).await?
+    };
+    if !left.is_empty() {
         conn.roll_back().await?;
-        // Should a host have been forgotten, it is not any more.
-        wake(conn, crawl).await?;
+        // Should it have been forgotten, it is not any more.
+        conn.execute(WAKE, &[&left]).await?;
         return Ok(false);
     }
     let sql = "UPDATE crawls SET state = $2, why = $3, finished_at = $4 WHERE id = $1";
@@ -225,11 +255,4 @@ async fn complete(
         .await?;
     conn.commit().await?;
     Ok(true)
-}
-
-async fn is_anything_left(conn: &mut Conn, crawl: CrawlId) -> Result<bool, Fault> {
-    let sql = "SELECT EXISTS (SELECT 1 FROM crawl_hosts h WHERE h.crawl = $1 AND NOT h.closed
-        AND EXISTS (SELECT 1 FROM crawl_pages p
-          WHERE p.crawl = h.crawl AND p.host = h.host AND p.state = 0))";
-    Ok(conn.query_one(sql, &[&crawl.0]).await?.get(0))
 }

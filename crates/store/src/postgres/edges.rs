@@ -40,10 +40,7 @@ impl List {
 }
 
 /// The lists of pages, oldest first, by page.
-pub(super) async fn lists(
-    conn: &mut Conn,
-    pages: &[i64],
-) -> Result<FxHashMap<i64, Vec<List>>, Fault> {
+pub(super) async fn lists(conn: &Conn, pages: &[i64]) -> Result<FxHashMap<i64, Vec<List>>, Fault> {
     let sql = "SELECT id, page, first_crawl, last_crawl, links FROM page_links
                WHERE page = ANY($1) ORDER BY id";
     let mut found: FxHashMap<i64, Vec<List>> = FxHashMap::default();
@@ -86,7 +83,7 @@ pub(super) fn count(known: &[List], crawl: CrawlId, json: &str) -> Result<EdgeCo
 
 /// Where the links that a crawl saw on pages lead: source, target, kind.
 pub(super) async fn targets(
-    conn: &mut Conn,
+    conn: &Conn,
     crawl: CrawlId,
     pages: &[i64],
 ) -> Result<Vec<(PageId, PageId, LinkKind)>, Fault> {
@@ -106,7 +103,7 @@ pub(super) async fn targets(
 
 /// Every page that a page has ever linked to, in the order in which they were first seen, with the
 /// newest evidence.
-pub(super) async fn links_of(conn: &mut Conn, page: PageId) -> Result<Vec<StoredLink>, Fault> {
+pub(super) async fn links_of(conn: &Conn, page: PageId) -> Result<Vec<StoredLink>, Fault> {
     let mut found = lists(conn, &[page.0]).await?;
     let mut links: Vec<StoredLink> = Vec::new();
     let mut places: FxHashMap<i64, usize> = FxHashMap::default();

@@ -17,7 +17,7 @@ use super::{
 const LONGEST_PATH: i32 = 10_000;
 
 pub(super) async fn standing(
-    conn: &mut Conn,
+    conn: &Conn,
     crawl: CrawlId,
     key: UrlKey,
 ) -> Result<Option<PageStanding>, Fault> {
@@ -52,7 +52,7 @@ pub(super) async fn standing(
 }
 
 /// The number of a URL, if it has one.
-async fn page_of(conn: &mut Conn, key: UrlKey) -> Result<Option<PageId>, Fault> {
+async fn page_of(conn: &Conn, key: UrlKey) -> Result<Option<PageId>, Fault> {
     let mut page = first_choice(key);
     loop {
         let sql = "SELECT key_host, key_url FROM urls WHERE page = $1";
@@ -68,7 +68,7 @@ async fn page_of(conn: &mut Conn, key: UrlKey) -> Result<Option<PageId>, Fault> 
 }
 
 /// URLs from the seed down to the page itself.
-async fn path_to(conn: &mut Conn, crawl: CrawlId, page: PageId) -> Result<Vec<String>, Fault> {
+async fn path_to(conn: &Conn, crawl: CrawlId, page: PageId) -> Result<Vec<String>, Fault> {
     let sql = "WITH RECURSIVE path (page, parent, step) AS (
           SELECT page, parent, 0 FROM crawl_pages WHERE crawl = $1 AND page = $2
           UNION ALL

@@ -98,8 +98,6 @@ fn code_is_transient(code: &SqlState) -> bool {
             SqlState::QUERY_CANCELED,
             SqlState::LOCK_NOT_AVAILABLE,
             SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT,
-            // The plan of a prepared statement met a table that has changed.
-            SqlState::FEATURE_NOT_SUPPORTED,
         ]
         .contains(code)
 }

@@ -7,6 +7,13 @@ use trawl_types::{HostId, KeySecret, PageId, UrlKey};
 const URL_BITS: u32 = 37;
 const HOST_BITS: u32 = 16;
 
+/// Tables of pages have so many partitions: the first bits of a page's number.
+pub(super) const PARTITIONS: usize = 16;
+
+pub(super) fn partition_of(page: PageId) -> usize {
+    (page.0 >> (URL_BITS + HOST_BITS - PARTITIONS.trailing_zeros())) as usize % PARTITIONS
+}
+
 /// The number of a host. Nobody can aim for another's without the secret.
 pub(super) fn host_id(secret: KeySecret, name: &str) -> HostId {
     let hash = secret.key(name, "").host >> 1;
@@ -36,6 +43,12 @@ mod tests {
         let last = first_choice(key(u64::MAX, u64::MAX));
         assert_eq!(last.0, (1 << 53) - 1);
         assert_eq!(next_choice(last), PageId(0));
+        assert_eq!((partition_of(last), partition_of(PageId(0))), (15, 0));
+        assert_eq!(
+            partition_of(PageId(562_949_953_421_312)),
+            1,
+            "as the schema has it"
+        );
         let one = first_choice(key(1 << 48, 0));
         assert_eq!(one.0 >> 37, 1);
         assert!(first_choice(key(1 << 48, u64::MAX)) < first_choice(key(2 << 48, 0)));

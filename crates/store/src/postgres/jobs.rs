@@ -21,7 +21,8 @@ use crate::contract::{
 const REMOVAL: std::time::Duration = std::time::Duration::from_mins(10);
 
 /// Tables that know rows of a crawl by its number in a column `crawl`.
-const OF_A_CRAWL: [&str; 7] = [
+const OF_A_CRAWL: [&str; 8] = [
+    "activity",
     "contents",
     "results",
     "originals",
@@ -30,6 +31,25 @@ const OF_A_CRAWL: [&str; 7] = [
     "tallies",
     "jobs",
 ];
+
+/// Bodies and content of a crawl that goes: its own unless a later one has inherited them, and those that
+/// it was the last heir of.
+const RELEASE: &str = "
+    DELETE FROM records b WHERE b.crawl = {crawl}
+      AND NOT EXISTS (SELECT 1 FROM results r WHERE r.body_crawl = b.crawl AND r.body_seq = b.seq
+        AND r.body_crawl <> r.crawl)
+      AND NOT EXISTS (SELECT 1 FROM contents c WHERE c.record_crawl = b.crawl
+        AND c.record_seq = b.seq AND c.record_crawl <> c.crawl);
+    DELETE FROM records b USING (
+        SELECT body_crawl, body_seq FROM results WHERE crawl = {crawl} AND body_crawl <> crawl
+        UNION SELECT record_crawl, record_seq FROM contents
+          WHERE crawl = {crawl} AND record_crawl <> crawl) n(crawl, seq)
+      WHERE b.crawl = n.crawl AND b.seq = n.seq
+      AND NOT EXISTS (SELECT 1 FROM results r WHERE r.crawl = b.crawl AND r.seq = b.seq)
+      AND NOT EXISTS (SELECT 1 FROM results r WHERE r.body_crawl = b.crawl AND r.body_seq = b.seq
+        AND r.body_crawl <> r.crawl AND r.crawl <> {crawl})
+      AND NOT EXISTS (SELECT 1 FROM contents c WHERE c.record_crawl = b.crawl
+        AND c.record_seq = b.seq AND c.record_crawl <> c.crawl AND c.crawl <> {crawl});";
 
 macro_rules! jobs {
     ($condition:literal) => {
@@ -46,11 +66,11 @@ macro_rules! jobs {
 impl JobStore for PostgresStore {
     async fn job(&self, id: &str) -> Result<Option<JobRow>, StoreError> {
         self.ask(async {
-            let mut conn = self.soon().await?;
+            let conn = self.soon().await?;
             let row = conn
                 .query_opt(jobs!("WHERE j.id = $1"), &[&Said(id)])
                 .await?;
-            one(&mut conn, row).await
+            one(&conn, row).await
         })
         .await
     }
@@ -61,25 +81,25 @@ impl JobStore for PostgresStore {
         idempotency: &str,
     ) -> Result<Option<JobRow>, StoreError> {
         self.ask(async {
-            let mut conn = self.soon().await?;
+            let conn = self.soon().await?;
             let sql = jobs!("WHERE j.owner = $1 AND j.idempotency = $2");
             let row = conn
                 .query_opt(sql, &[&Said(owner), &Said(idempotency)])
                 .await?;
-            one(&mut conn, row).await
+            one(&conn, row).await
         })
         .await
     }
 
     async fn jobs(&self, filter: JobFilter) -> Result<(Vec<JobRow>, u64), StoreError> {
-        self.ask(async { list(&mut *self.soon().await?, &filter).await })
+        self.ask(async { list(&*self.soon().await?, &filter).await })
             .await
     }
 
     async fn delete_job(&self, id: &str) -> Result<bool, StoreError> {
         let removed = self.ask_within(REMOVAL, async {
-            let mut conn = self.soon().await?;
-            remove(&mut conn, id).await
+            let conn = self.soon().await?;
+            remove(&conn, id).await
         });
         let crawl = removed.await?;
         if let Some(crawl) = crawl {
@@ -90,7 +110,7 @@ impl JobStore for PostgresStore {
 
     async fn key(&self, id: &str) -> Result<Option<KeyRow>, StoreError> {
         self.ask(async {
-            let mut conn = self.soon().await?;
+            let conn = self.soon().await?;
             let sql = "SELECT id, name, hash, scope, per_minute, created_at, expires_at, revoked_at
                        FROM api_keys WHERE id = $1";
             Ok(conn.query_opt(sql, &[&Said(id)]).await?.as_ref().map(key))
@@ -100,7 +120,7 @@ impl JobStore for PostgresStore {
 
     async fn keys(&self) -> Result<Vec<KeyRow>, StoreError> {
         self.ask(async {
-            let mut conn = self.soon().await?;
+            let conn = self.soon().await?;
             let sql = "SELECT id, name, hash, scope, per_minute, created_at, expires_at, revoked_at
                        FROM api_keys ORDER BY created_at, id";
             Ok(conn.query(sql, &[]).await?.iter().map(key).collect())
@@ -109,38 +129,7 @@ impl JobStore for PostgresStore {
     }
 }
 
-/// Keys are written by whoever manages them.
-impl PostgresStore {
-    pub async fn add_key(&self, key: &KeyRow) -> Result<(), StoreError> {
-        self.ask(async {
-            let mut conn = self.soon().await?;
-            let sql = "INSERT INTO api_keys (id, name, hash, scope, per_minute, created_at,
-                         expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7)";
-            let (limit, expires) = (key.per_minute.map(i64::from), key.expires_at.map(|at| at.0));
-            let (id, name, scope) = (Said(&key.id), Said(&key.name), Said(&key.scope));
-            let created = key.created_at.0;
-            conn.execute(
-                sql,
-                &[&id, &name, &key.hash, &scope, &limit, &created, &expires],
-            )
-            .await?;
-            Ok(())
-        })
-        .await
-    }
-
-    /// False if there is no such key, or it was revoked before.
-    pub async fn revoke_key(&self, id: &str, now: UnixMillis) -> Result<bool, StoreError> {
-        self.ask(async {
-            let mut conn = self.soon().await?;
-            let sql = "UPDATE api_keys SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL";
-            Ok(conn.execute(sql, &[&Said(id), &now.0]).await? > 0)
-        })
-        .await
-    }
-}
-
-async fn whole(conn: &mut Conn, row: &Row) -> Result<JobRow, Fault> {
+async fn whole(conn: &Conn, row: &Row) -> Result<JobRow, Fault> {
     let crawl = crawl_row(row, 5)?;
     Ok(JobRow {
         id: row.get::<_, Heard>(0).0,
@@ -153,14 +142,14 @@ async fn whole(conn: &mut Conn, row: &Row) -> Result<JobRow, Fault> {
     })
 }
 
-async fn one(conn: &mut Conn, row: Option<Row>) -> Result<Option<JobRow>, Fault> {
+async fn one(conn: &Conn, row: Option<Row>) -> Result<Option<JobRow>, Fault> {
     match row {
         Some(row) => Ok(Some(whole(conn, &row).await?)),
         None => Ok(None),
     }
 }
 
-async fn list(conn: &mut Conn, filter: &JobFilter) -> Result<(Vec<JobRow>, u64), Fault> {
+async fn list(conn: &Conn, filter: &JobFilter) -> Result<(Vec<JobRow>, u64), Fault> {
     let owner = filter.owner.as_deref().map(Said);
     let states = filter.states.iter().map(|state| state.as_str());
     let states: Option<Vec<&str>> = (!filter.states.is_empty()).then(|| states.collect());
@@ -187,7 +176,7 @@ async fn list(conn: &mut Conn, filter: &JobFilter) -> Result<(Vec<JobRow>, u64),
 
 /// The job's row, in the transaction that makes its crawl.
 pub(super) async fn add(
-    conn: &mut Conn,
+    conn: &Conn,
     crawl: CrawlId,
     job: &NewJob,
     now: UnixMillis,
@@ -206,7 +195,7 @@ pub(super) async fn add(
 
 /// What several crawls share (identities, hosts, lists of links) stays, and so do bodies that a later
 /// crawl has inherited.
-async fn remove(conn: &mut Conn, id: &str) -> Result<Option<CrawlId>, Fault> {
+async fn remove(conn: &Conn, id: &str) -> Result<Option<CrawlId>, Fault> {
     conn.begin().await?;
     conn.run("SET LOCAL statement_timeout = 0").await?;
     let sql = "SELECT crawl FROM jobs WHERE id = $1";
@@ -217,12 +206,11 @@ async fn remove(conn: &mut Conn, id: &str) -> Result<Option<CrawlId>, Fault> {
     let crawl: i64 = row.get(0);
     conn.run(&format!(
         "SELECT 1 FROM crawls WHERE id = {crawl} FOR UPDATE;
-         DELETE FROM records b USING results r WHERE b.crawl = {crawl} AND r.crawl = b.crawl
-           AND r.seq = b.seq AND NOT EXISTS (SELECT 1 FROM results heir
-             WHERE heir.page = r.page AND heir.crawl > {crawl} AND heir.outcome = 2);
          DELETE FROM page_links WHERE first_crawl = {crawl} AND last_crawl = {crawl};"
     ))
     .await?;
+    conn.run(&RELEASE.replace("{crawl}", &crawl.to_string()))
+        .await?;
     for table in OF_A_CRAWL {
         conn.run(&format!("DELETE FROM {table} WHERE crawl = {crawl}"))
             .await?;

@@ -136,7 +136,7 @@ impl Loans {
         if hosts.is_empty() {
             return Ok(());
         }
-        let mut conn = pool.take(PATIENCE).await?;
+        let conn = pool.take(PATIENCE).await?;
         let sent = Instant::now();
         let sql = "WITH mine AS MATERIALIZED (
               SELECT h.id FROM unnest($1::int8[], $2::int8[]) n(id, epoch)

@@ -12,8 +12,11 @@
 //! * [`tallies`]: a crawl in numbers
 //! * [`loans`], [`borrowing`]: hosts on loan
 //! * [`reader`], [`records`], [`edges`], [`explain`]: questions
-//! * [`jobs`], [`workers`]: what servers and workers keep besides
+//! * [`queue`], [`queue_rows`]: a crawl's queue, changed and looked at
+//! * [`overview`], [`pages`], [`purge`]: questions across crawls, and cleaning up
+//! * [`jobs`], [`accounts`], [`workers`]: what servers and workers keep besides
 
+mod accounts;
 mod address;
 mod borrowing;
 mod commit;
@@ -25,7 +28,12 @@ mod identity;
 mod jobs;
 mod loans;
 mod options;
+mod overview;
+mod pages;
 mod pool;
+mod purge;
+mod queue;
+mod queue_rows;
 mod reader;
 mod records;
 mod retry;
@@ -58,6 +66,7 @@ use crate::contract::{
     Store, StoreError,
     jobs::NewJob,
     loans::HostLoans,
+    queue::{Changed, QueueChange},
     read::{CrawlCounts, CrawlRow, PendingUrl, StoredHost, StoredLink, StoredPrint},
     workers::WorkerRegistry,
     write::{CommitBatch, CommitReport, NewLink, WriteRules},
@@ -81,8 +90,8 @@ impl PostgresStore {
     pub async fn open(url: &str, options: PostgresOptions) -> Result<Self, StoreError> {
         let pool = Arc::new(Pool::new(Address::parse(url)?, options.connections)?);
         let prepared = async {
-            let mut conn = pool.take(options.patience).await?;
-            schema::prepare(&mut conn, pool.place(), options.create).await
+            let conn = pool.take(options.patience).await?;
+            schema::prepare(&conn, pool.place(), options.create).await
         };
         let secret = prepared.await.map_err(|fault| fault.at(pool.place()))?;
         let loans = options
@@ -175,18 +184,26 @@ impl Store for PostgresStore {
         Box::pin(self.settle(batch)).await
     }
 
+    async fn change_queue(
+        &self,
+        crawl: CrawlId,
+        change: QueueChange,
+    ) -> Result<Changed, StoreError> {
+        self.change(crawl, change).await
+    }
+
     async fn crawls(&self) -> Result<Vec<CrawlRow>, StoreError> {
-        self.ask(async { reader::crawls(&mut *self.soon().await?).await })
+        self.ask(async { reader::crawls(&*self.soon().await?).await })
             .await
     }
 
     async fn crawl(&self, crawl: CrawlId) -> Result<CrawlRow, StoreError> {
-        self.ask(async { reader::crawl(&mut *self.soon().await?, crawl).await })
+        self.ask(async { reader::crawl(&*self.soon().await?, crawl).await })
             .await
     }
 
     async fn counts(&self, crawl: CrawlId) -> Result<CrawlCounts, StoreError> {
-        self.ask(async { tallies::counts(&mut *self.soon().await?, crawl).await })
+        self.ask(async { tallies::counts(&*self.soon().await?, crawl).await })
             .await
     }
 
@@ -197,8 +214,8 @@ impl Store for PostgresStore {
         limit: u32,
     ) -> Result<Vec<StoredHost>, StoreError> {
         self.insist(|| async {
-            let mut conn = self.patiently().await?;
-            reader::pending_hosts(&mut conn, crawl, after, limit).await
+            let conn = self.patiently().await?;
+            reader::pending_hosts(&conn, crawl, after, limit).await
         })
         .await
     }
@@ -210,8 +227,8 @@ impl Store for PostgresStore {
         limit: u32,
     ) -> Result<Vec<PendingUrl>, StoreError> {
         self.insist(|| async {
-            let mut conn = self.patiently().await?;
-            reader::pending(&mut conn, crawl, host, limit).await
+            let conn = self.patiently().await?;
+            reader::pending(&conn, crawl, host, limit).await
         })
         .await
     }
@@ -219,8 +236,8 @@ impl Store for PostgresStore {
     async fn ensure_host(&self, crawl: CrawlId, name: &str) -> Result<StoredHost, StoreError> {
         let id = identity::host_id(self.secret, name);
         self.insist(|| async {
-            let mut conn = self.patiently().await?;
-            reader::ensure_host(&mut conn, crawl, id, name).await
+            let conn = self.patiently().await?;
+            reader::ensure_host(&conn, crawl, id, name).await
         })
         .await
     }
@@ -232,8 +249,8 @@ impl Store for PostgresStore {
     ) -> Result<Option<StoredHost>, StoreError> {
         let id = identity::host_id(self.secret, name);
         self.ask(async {
-            let mut conn = self.soon().await?;
-            let hosts = reader::hosts(&mut conn, crawl, &[id]).await?;
+            let conn = self.soon().await?;
+            let hosts = reader::hosts(&conn, crawl, &[id]).await?;
             Ok(hosts.into_iter().next())
         })
         .await
@@ -245,12 +262,12 @@ impl Store for PostgresStore {
         after: Sequence,
         limit: u32,
     ) -> Result<Vec<PageRecord>, StoreError> {
-        self.ask(async { records::list(&mut *self.soon().await?, crawl, after, limit).await })
+        self.ask(async { records::list(&*self.soon().await?, crawl, after, limit).await })
             .await
     }
 
     async fn links_of(&self, page: PageId) -> Result<Vec<StoredLink>, StoreError> {
-        self.insist(|| async { edges::links_of(&mut *self.patiently().await?, page).await })
+        self.insist(|| async { edges::links_of(&*self.patiently().await?, page).await })
             .await
     }
 
@@ -259,17 +276,17 @@ impl Store for PostgresStore {
         crawl: CrawlId,
         key: UrlKey,
     ) -> Result<Option<PageStanding>, StoreError> {
-        self.ask(async { explain::standing(&mut *self.soon().await?, crawl, key).await })
+        self.ask(async { explain::standing(&*self.soon().await?, crawl, key).await })
             .await
     }
 
     async fn body(&self, crawl: CrawlId, seq: Sequence) -> Result<Option<Vec<u8>>, StoreError> {
-        self.ask(async { records::body(&mut *self.soon().await?, crawl, seq).await })
+        self.ask(async { records::body(&*self.soon().await?, crawl, seq).await })
             .await
     }
 
     async fn content(&self, crawl: CrawlId, seq: Sequence) -> Result<Option<Vec<u8>>, StoreError> {
-        self.ask(async { records::content(&mut *self.soon().await?, crawl, seq).await })
+        self.ask(async { records::content(&*self.soon().await?, crawl, seq).await })
             .await
     }
 
@@ -280,16 +297,16 @@ impl Store for PostgresStore {
         limit: u32,
     ) -> Result<Vec<StoredPrint>, StoreError> {
         self.insist(|| async {
-            let mut conn = self.patiently().await?;
-            records::near_prints(&mut conn, crawl, after, limit).await
+            let conn = self.patiently().await?;
+            records::near_prints(&conn, crawl, after, limit).await
         })
         .await
     }
 
     async fn earlier_print(&self, crawl: CrawlId, page: PageId) -> Result<Option<u64>, StoreError> {
         self.insist(|| async {
-            let mut conn = self.patiently().await?;
-            records::earlier_print(&mut conn, crawl, page).await
+            let conn = self.patiently().await?;
+            records::earlier_print(&conn, crawl, page).await
         })
         .await
     }

@@ -2,12 +2,13 @@
 //! transaction, for whatever reason, is not used again.
 
 use std::{
-    ops::{Deref, DerefMut},
+    future::Future,
+    ops::Deref,
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU32, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use rustc_hash::FxHashMap;
@@ -26,7 +27,10 @@ const SETTINGS: &str =
     "SET statement_timeout = '5s'; SET idle_in_transaction_session_timeout = '5s';
     SET plan_cache_mode = force_generic_plan; SET jit = off; SET enable_seqscan = off;
     SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_bitmapscan = off;
-    SET timezone = 'UTC'";
+    SET max_parallel_workers_per_gather = 0; SET timezone = 'UTC'";
+
+/// Plans are made anew after this: tables grow, and what was best for a small one is not for a large one.
+const PLANNED_FOR: Duration = Duration::from_secs(45);
 
 #[derive(Debug)]
 pub(super) struct Pool {
@@ -40,10 +44,11 @@ pub(super) struct Pool {
 /// One connection.
 pub(super) struct Conn {
     client: Arc<Client>,
-    prepared: FxHashMap<&'static str, Statement>,
-    in_transaction: bool,
-    /// An answer is awaited. If nobody awaits it any more, it may never come.
-    awaited: bool,
+    prepared: Mutex<FxHashMap<&'static str, Statement>>,
+    /// When statements were last planned.
+    planned: Instant,
+    in_transaction: AtomicBool,
+    awaited: AtomicU32,
 }
 
 impl std::fmt::Debug for Conn {
@@ -84,7 +89,7 @@ impl Pool {
     pub(super) fn close(&self) {
         self.closed.store(true, Ordering::Release);
         self.permits.close();
-        idle(&self.idle).clear();
+        lock(&self.idle).clear();
     }
 
     pub(super) async fn take(&self, patience: Duration) -> Result<Taken, Fault> {
@@ -96,14 +101,20 @@ impl Pool {
         let permit = Arc::clone(&self.permits).acquire_owned().await;
         let permit = permit.map_err(|_| Fault::Store(StoreError::Stopped))?;
         let known = loop {
-            let conn = idle(&self.idle).pop();
+            let conn = lock(&self.idle).pop();
             match conn {
                 Some(conn) if conn.client.is_closed() => {}
                 other => break other,
             }
         };
         let conn = match known {
-            Some(conn) => conn,
+            Some(mut conn) => {
+                if conn.planned.elapsed() > PLANNED_FOR {
+                    lock(&conn.prepared).clear();
+                    conn.planned = Instant::now();
+                }
+                conn
+            }
             None => self.connect().await?,
         };
         Ok(Taken {
@@ -124,29 +135,31 @@ impl Pool {
         client.batch_execute(SETTINGS).await?;
         Ok(Conn {
             client: Arc::new(client),
-            prepared: FxHashMap::default(),
-            in_transaction: false,
-            awaited: false,
+            prepared: Mutex::default(),
+            planned: Instant::now(),
+            in_transaction: AtomicBool::new(false),
+            awaited: AtomicU32::new(0),
         })
     }
 }
 
-fn idle(idle: &Mutex<Vec<Conn>>) -> std::sync::MutexGuard<'_, Vec<Conn>> {
-    idle.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for Taken {
     fn drop(&mut self) {
         let conn = &mut self.conn;
-        let usable = !conn.in_transaction && !conn.awaited && !conn.client.is_closed();
-        if usable && !self.permit.semaphore().is_closed() {
+        let is_between = !*conn.in_transaction.get_mut() && *conn.awaited.get_mut() == 0;
+        if is_between && !conn.client.is_closed() && !self.permit.semaphore().is_closed() {
             let conn = Conn {
                 client: Arc::clone(&conn.client),
-                prepared: std::mem::take(&mut conn.prepared),
-                in_transaction: false,
-                awaited: false,
+                prepared: Mutex::new(std::mem::take(&mut lock(&conn.prepared))),
+                planned: conn.planned,
+                in_transaction: AtomicBool::new(false),
+                awaited: AtomicU32::new(0),
             };
-            idle(&self.idle).push(conn);
+            lock(&self.idle).push(conn);
         }
     }
 }
@@ -159,64 +172,41 @@ impl Deref for Taken {
     }
 }
 
-impl DerefMut for Taken {
-    fn deref_mut(&mut self) -> &mut Conn {
-        &mut self.conn
-    }
-}
-
 impl Conn {
-    pub(super) async fn begin(&mut self) -> Result<(), Fault> {
-        self.in_transaction = true;
+    pub(super) async fn begin(&self) -> Result<(), Fault> {
+        self.in_transaction.store(true, Ordering::Relaxed);
         self.run("BEGIN").await
     }
 
-    pub(super) async fn commit(&mut self) -> Result<(), Fault> {
+    pub(super) async fn commit(&self) -> Result<(), Fault> {
         self.run("COMMIT").await?;
-        self.in_transaction = false;
+        self.in_transaction.store(false, Ordering::Relaxed);
         Ok(())
     }
 
-    pub(super) async fn roll_back(&mut self) -> Result<(), Fault> {
+    pub(super) async fn roll_back(&self) -> Result<(), Fault> {
         self.run("ROLLBACK").await?;
-        self.in_transaction = false;
+        self.in_transaction.store(false, Ordering::Relaxed);
         Ok(())
     }
 
     /// Statements without values, one after the other.
-    pub(super) async fn run(&mut self, sql: &str) -> Result<(), Fault> {
-        self.awaited = true;
-        let done = self.client.batch_execute(sql).await;
-        self.awaited = false;
-        Ok(done?)
+    pub(super) async fn run(&self, sql: &str) -> Result<(), Fault> {
+        self.awaited(self.client.batch_execute(sql)).await
     }
 
-    async fn prepared(&mut self, sql: &'static str) -> Result<Statement, Fault> {
-        if let Some(statement) = self.prepared.get(sql) {
-            return Ok(statement.clone());
-        }
-        self.awaited = true;
-        let statement = self.client.prepare(sql).await;
-        self.awaited = false;
-        let statement = statement?;
-        self.prepared.insert(sql, statement.clone());
-        Ok(statement)
-    }
-
+    /// Asked for at once, questions are on their way together and are answered in order.
     pub(super) async fn query(
-        &mut self,
+        &self,
         sql: &'static str,
         params: &[Param<'_>],
     ) -> Result<Vec<Row>, Fault> {
         let statement = self.prepared(sql).await?;
-        self.awaited = true;
-        let rows = self.client.query(&statement, params).await;
-        self.awaited = false;
-        Ok(rows?)
+        self.awaited(self.client.query(&statement, params)).await
     }
 
     pub(super) async fn query_opt(
-        &mut self,
+        &self,
         sql: &'static str,
         params: &[Param<'_>],
     ) -> Result<Option<Row>, Fault> {
@@ -224,7 +214,7 @@ impl Conn {
     }
 
     pub(super) async fn query_one(
-        &mut self,
+        &self,
         sql: &'static str,
         params: &[Param<'_>],
     ) -> Result<Row, Fault> {
@@ -233,14 +223,36 @@ impl Conn {
     }
 
     pub(super) async fn execute(
-        &mut self,
+        &self,
         sql: &'static str,
         params: &[Param<'_>],
     ) -> Result<u64, Fault> {
         let statement = self.prepared(sql).await?;
-        self.awaited = true;
-        let done = self.client.execute(&statement, params).await;
-        self.awaited = false;
-        Ok(done?)
+        self.awaited(self.client.execute(&statement, params)).await
+    }
+
+    /// Makes sure that a statement can be sent without asking for anything before.
+    pub(super) async fn prepare(&self, sql: &'static str) -> Result<(), Fault> {
+        self.prepared(sql).await.map(drop)
+    }
+
+    async fn prepared(&self, sql: &'static str) -> Result<Statement, Fault> {
+        if let Some(statement) = lock(&self.prepared).get(sql) {
+            return Ok(statement.clone());
+        }
+        let statement = self.awaited(self.client.prepare(sql)).await?;
+        lock(&self.prepared).insert(sql, statement.clone());
+        Ok(statement)
+    }
+
+    /// Counts answers that are awaited: one that nobody awaits any more may never come.
+    async fn awaited<T>(
+        &self,
+        answer: impl Future<Output = Result<T, tokio_postgres::Error>>,
+    ) -> Result<T, Fault> {
+        self.awaited.fetch_add(1, Ordering::Relaxed);
+        let answer = answer.await;
+        self.awaited.fetch_sub(1, Ordering::Relaxed);
+        Ok(answer?)
     }
 }

@@ -20,14 +20,14 @@ use crate::{
     shared::codes::chain_from_blob,
 };
 
-pub(super) async fn crawls(conn: &mut Conn) -> Result<Vec<CrawlRow>, Fault> {
+pub(super) async fn crawls(conn: &Conn) -> Result<Vec<CrawlRow>, Fault> {
     let sql = "SELECT id, name, spec, state, why, started_at, finished_at, last_seq FROM crawls
                ORDER BY id";
     let rows = conn.query(sql, &[]).await?;
     rows.iter().map(|row| crawl_row(row, 0)).collect()
 }
 
-pub(super) async fn crawl(conn: &mut Conn, crawl: CrawlId) -> Result<CrawlRow, Fault> {
+pub(super) async fn crawl(conn: &Conn, crawl: CrawlId) -> Result<CrawlRow, Fault> {
     let sql = "SELECT id, name, spec, state, why, started_at, finished_at, last_seq FROM crawls
                WHERE id = $1";
     match conn.query_opt(sql, &[&crawl.0]).await? {
@@ -58,7 +58,7 @@ pub(super) fn crawl_row(row: &Row, at: usize) -> Result<CrawlRow, Fault> {
 
 /// Hosts as one crawl sees them, in order of id.
 pub(super) async fn hosts(
-    conn: &mut Conn,
+    conn: &Conn,
     crawl: CrawlId,
     ids: &[HostId],
 ) -> Result<Vec<StoredHost>, Fault> {
@@ -74,23 +74,63 @@ pub(super) async fn hosts(
     with_robots(conn, &rows).await
 }
 
+/// Hosts with pending URLs of a crawl ($1), after one ($2), at most so many ($3): one look into the index
+/// for each, however many URLs it has.
+macro_rules! pending_hosts {
+    ($rest:literal) => {
+        concat!(
+            "WITH RECURSIVE step (host, nth) AS (
+               (SELECT p.host, 1::int8 FROM crawl_pages p
+                WHERE p.crawl = $1 AND p.state = 0 AND p.host > $2 ORDER BY p.host LIMIT 1)
+               UNION ALL
+               SELECT n.host, s.nth + 1 FROM step s CROSS JOIN LATERAL (
+                 SELECT p.host FROM crawl_pages p
+                 WHERE p.crawl = $1 AND p.state = 0 AND p.host > s.host
+                 ORDER BY p.host LIMIT 1) n
+               WHERE s.nth < $3) ",
+            $rest
+        )
+    };
+}
+
 pub(super) async fn pending_hosts(
-    conn: &mut Conn,
+    conn: &Conn,
     crawl: CrawlId,
     after: HostId,
     limit: u32,
 ) -> Result<Vec<StoredHost>, Fault> {
-    let sql = "SELECT h.id, h.name, h.next_allowed, h.delay_ms, h.failures, c.suspended,
-        c.pages_done, c.requests
-        FROM (SELECT * FROM crawl_hosts c WHERE c.crawl = $1 AND c.host > $2 AND EXISTS (
-            SELECT 1 FROM crawl_pages p
-            WHERE p.crawl = $1 AND p.host = c.host AND p.state = 0)
-          ORDER BY c.host LIMIT $3) c
-        JOIN hosts h ON h.id = c.host ORDER BY h.id";
+    let sql = pending_hosts!(
+        "SELECT h.id, h.name, h.next_allowed, h.delay_ms, h.failures,
+         coalesce(c.suspended, 0::int2), coalesce(c.pages_done, 0), coalesce(c.requests, 0)
+         FROM step JOIN hosts h ON h.id = step.host
+         LEFT JOIN crawl_hosts c ON c.crawl = $1 AND c.host = h.id ORDER BY h.id"
+    );
+    if limit == 0 {
+        return Ok(Vec::new());
+    }
     let rows = conn
         .query(sql, &[&crawl.0, &after.0, &i64::from(limit)])
         .await?;
     with_robots(conn, &rows).await
+}
+
+/// Hosts with pending URLs of a crawl that is not closed to them, after one; and the last one that was
+/// looked at, if there may be more.
+pub(super) async fn open_hosts(
+    conn: &Conn,
+    crawl: CrawlId,
+    after: i64,
+    limit: i64,
+) -> Result<(Vec<i64>, Option<i64>), Fault> {
+    let sql = pending_hosts!(
+        "SELECT step.host, coalesce(c.closed, false) FROM step
+         LEFT JOIN crawl_hosts c ON c.crawl = $1 AND c.host = step.host ORDER BY step.host"
+    );
+    let rows = conn.query(sql, &[&crawl.0, &after, &limit]).await?;
+    let last = rows.last().map(|row| row.get(0));
+    let open = rows.iter().filter(|row| !row.get::<_, bool>(1));
+    let open = open.map(|row| row.get(0)).collect();
+    Ok((open, last.filter(|_| rows.len() as i64 == limit)))
 }
 
 fn host_row(row: &Row) -> StoredHost {
@@ -108,7 +148,7 @@ fn host_row(row: &Row) -> StoredHost {
 }
 
 /// Reads hosts with the columns of [`hosts`] and adds what robots.txt said.
-async fn with_robots(conn: &mut Conn, rows: &[Row]) -> Result<Vec<StoredHost>, Fault> {
+async fn with_robots(conn: &Conn, rows: &[Row]) -> Result<Vec<StoredHost>, Fault> {
     let mut found: Vec<StoredHost> = rows.iter().map(host_row).collect();
     if found.is_empty() {
         return Ok(found);
@@ -137,7 +177,7 @@ async fn with_robots(conn: &mut Conn, rows: &[Row]) -> Result<Vec<StoredHost>, F
 
 /// The host, made known to the store if it is not.
 pub(super) async fn ensure_host(
-    conn: &mut Conn,
+    conn: &Conn,
     crawl: CrawlId,
     id: HostId,
     name: &str,
@@ -151,7 +191,7 @@ pub(super) async fn ensure_host(
 }
 
 pub(super) async fn pending(
-    conn: &mut Conn,
+    conn: &Conn,
     crawl: CrawlId,
     host: HostId,
     limit: u32,
@@ -191,16 +231,13 @@ pub(super) fn pending_row(row: &Row) -> PendingUrl {
 }
 
 /// Earlier crawls are in the database, so pages may have been seen by them.
-pub(super) async fn has_elders(conn: &mut Conn, crawl: CrawlId) -> Result<bool, Fault> {
+pub(super) async fn has_elders(conn: &Conn, crawl: CrawlId) -> Result<bool, Fault> {
     let sql = "SELECT EXISTS (SELECT 1 FROM crawls WHERE id < $1)";
     Ok(conn.query_one(sql, &[&crawl.0]).await?.get(0))
 }
 
 /// Addresses of pages.
-pub(super) async fn addresses(
-    conn: &mut Conn,
-    pages: &[i64],
-) -> Result<FxHashMap<i64, String>, Fault> {
+pub(super) async fn addresses(conn: &Conn, pages: &[i64]) -> Result<FxHashMap<i64, String>, Fault> {
     let sql = "SELECT u.page, u.url FROM unnest($1::int8[]) n(page) JOIN urls u ON u.page = n.page";
     let rows = conn.query(sql, &[&pages]).await?;
     let pair = |row: &Row| Some((row.get(0), heard(row.get(1))?));

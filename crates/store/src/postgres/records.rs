@@ -19,14 +19,19 @@ use crate::{
 
 /// Columns of a record, in the order of [`record`]; a condition follows.
 macro_rules! records {
-    ($condition:literal) => {
+    ($condition:expr) => {
+        records!("results", $condition)
+    };
+    ($results:expr, $condition:expr) => {
         concat!(
             "SELECT r.seq, r.page, p.url, r.final_url, r.redirect_to, r.canonical_url, c.depth,
              parent.url, r.outcome, r.status, r.error, r.title, r.description, r.content_type,
              r.charset, r.language, r.content_length, r.content_hash, r.truncated, r.etag,
              r.last_modified, r.robots, r.links_total, r.attempts, r.fetch_time_ms, r.crawled_at,
-             r.body_seq IS NOT NULL, original.url, near.url, content.record_seq IS NOT NULL
-             FROM results r
+             r.body_seq IS NOT NULL, original.url, near.url, content.record_seq IS NOT NULL, r.crawl
+             FROM ",
+            $results,
+            " r
              JOIN urls p ON p.page = r.page
              JOIN crawl_pages c ON c.crawl = r.crawl AND c.page = r.page
              LEFT JOIN urls parent ON parent.page = c.parent
@@ -38,23 +43,29 @@ macro_rules! records {
     };
 }
 
+pub(super) use records;
+
 pub(super) async fn list(
-    conn: &mut Conn,
+    conn: &Conn,
     crawl: CrawlId,
     after: Sequence,
     limit: u32,
 ) -> Result<Vec<PageRecord>, Fault> {
-    // Numbers have no gaps, so that a range says as much as a limit, and needs no order.
-    let sql = records!("WHERE r.crawl = $1 AND r.seq > $2 AND r.seq <= $3");
-    let last = after.0.saturating_add(i64::from(limit));
-    let rows = conn.query(sql, &[&crawl.0, &after.0, &last]).await?;
+    // Visits may have been purged, so that a range says less than a limit.
+    let sql = records!(
+        "(SELECT * FROM results WHERE crawl = $1 AND seq > $2 ORDER BY seq LIMIT $3)",
+        ""
+    );
+    let rows = conn
+        .query(sql, &[&crawl.0, &after.0, &i64::from(limit)])
+        .await?;
     let mut found: Vec<PageRecord> = rows.iter().map(record).collect();
     found.sort_unstable_by_key(|record| record.seq);
     Ok(found)
 }
 
 pub(super) async fn one(
-    conn: &mut Conn,
+    conn: &Conn,
     crawl: CrawlId,
     seq: Sequence,
 ) -> Result<Option<PageRecord>, Fault> {
@@ -63,7 +74,7 @@ pub(super) async fn one(
     Ok(row.as_ref().map(record))
 }
 
-fn record(row: &Row) -> PageRecord {
+pub(super) fn record(row: &Row) -> PageRecord {
     let text = |at: usize| heard(row.get(at));
     PageRecord {
         seq: Sequence(row.get(0)),
@@ -111,7 +122,7 @@ fn hex(bytes: &[u8]) -> String {
 
 /// The newest usable result of pages in earlier crawls: crawl and number by page.
 pub(super) async fn earlier(
-    conn: &mut Conn,
+    conn: &Conn,
     crawl: CrawlId,
     pages: &[i64],
 ) -> Result<FxHashMap<i64, (i64, i64)>, Fault> {
@@ -127,7 +138,7 @@ pub(super) async fn earlier(
 /// What makes requests conditional. Nothing where the earlier visit has not left all that this crawl
 /// keeps: an answer without a body would be of no use.
 pub(super) async fn offer_validators(
-    conn: &mut Conn,
+    conn: &Conn,
     crawl: CrawlId,
     urls: &mut [PendingUrl],
 ) -> Result<(), Fault> {
@@ -158,7 +169,7 @@ fn unreadable(error: &std::io::Error) -> Fault {
 }
 
 pub(super) async fn body(
-    conn: &mut Conn,
+    conn: &Conn,
     crawl: CrawlId,
     seq: Sequence,
 ) -> Result<Option<Vec<u8>>, Fault> {
@@ -171,7 +182,7 @@ pub(super) async fn body(
 }
 
 pub(super) async fn content(
-    conn: &mut Conn,
+    conn: &Conn,
     crawl: CrawlId,
     seq: Sequence,
 ) -> Result<Option<Vec<u8>>, Fault> {
@@ -184,7 +195,7 @@ pub(super) async fn content(
 }
 
 pub(super) async fn near_prints(
-    conn: &mut Conn,
+    conn: &Conn,
     crawl: CrawlId,
     after: Sequence,
     limit: u32,
@@ -205,7 +216,7 @@ pub(super) async fn near_prints(
 }
 
 pub(super) async fn earlier_print(
-    conn: &mut Conn,
+    conn: &Conn,
     crawl: CrawlId,
     page: PageId,
 ) -> Result<Option<u64>, Fault> {

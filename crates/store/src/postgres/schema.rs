@@ -7,19 +7,16 @@ use super::{fault::Fault, pool::Conn};
 use crate::contract::StoreError;
 
 /// Migrations in order; the first takes an empty database to format 1.
-const MIGRATIONS: &[&str] = &[include_str!(
-    "../../../../migrations/postgres/0001_first.sql"
-)];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../../../../migrations/postgres/0001_first.sql"),
+    include_str!("../../../../migrations/postgres/0002_server.sql"),
+];
 
 /// `trawl`, for those who take turns.
 const TURN: i64 = 0x74_72_61_77_6c;
 
 /// Makes sure that the database has the newest format, and gives the secret of its URL keys.
-pub(super) async fn prepare(
-    conn: &mut Conn,
-    place: &str,
-    create: bool,
-) -> Result<KeySecret, Fault> {
+pub(super) async fn prepare(conn: &Conn, place: &str, create: bool) -> Result<KeySecret, Fault> {
     conn.begin().await?;
     conn.run("SET LOCAL statement_timeout = 0").await?;
     let turn = format!("SELECT pg_advisory_xact_lock({TURN})");
@@ -71,7 +68,7 @@ fn outdated(place: &str, found: i64) -> StoreError {
 }
 
 /// 0 for a database with nothing in it.
-async fn format(conn: &mut Conn, place: &str) -> Result<i64, Fault> {
+async fn format(conn: &Conn, place: &str) -> Result<i64, Fault> {
     let tables = "SELECT count(*), count(*) FILTER (WHERE relname = 'meta') FROM pg_class
                   WHERE relkind IN ('r', 'p', 'v') AND relnamespace = current_schema()::regnamespace";
     let row = conn.query_one(tables, &[]).await?;

@@ -25,6 +25,7 @@ enum Kind {
     NearDuplicates = 8,
     Outcome = 9,
     Reason = 10,
+    Bytes = 11,
 }
 
 /// What a transaction changes.
@@ -66,6 +67,31 @@ impl Changes {
         self.add(Kind::Outcome, outcome as u8, 1);
     }
 
+    pub(super) fn bytes(&mut self, read: u64) {
+        self.add(Kind::Bytes, 0, read as i64);
+    }
+
+    /// Pages that were done are pending again.
+    pub(super) fn requeue(&mut self, pages: u64) {
+        self.add(Kind::Done, 0, -(pages as i64));
+        self.add(Kind::Pending, 0, pages as i64);
+    }
+
+    /// Pending pages are as if nobody had found them.
+    pub(super) fn clear(&mut self, pages: u64) {
+        self.add(Kind::Discovered, 0, -(pages as i64));
+        self.add(Kind::Pending, 0, -(pages as i64));
+    }
+
+    /// A visit is forgotten, and its page if it has no later one.
+    pub(super) fn forget(&mut self, outcome: OutcomeKind, page: bool, duplicate: bool) {
+        self.add(Kind::Done, 0, -i64::from(page));
+        self.add(Kind::Discovered, 0, -i64::from(page));
+        self.add(Kind::Pages, 0, -i64::from(outcome.is_page()));
+        self.add(Kind::Duplicates, 0, -i64::from(duplicate));
+        self.add(Kind::Outcome, outcome as u8, -1);
+    }
+
     pub(super) fn hosts(&mut self, new: u64) {
         self.add(Kind::Hosts, 0, new as i64);
     }
@@ -92,7 +118,7 @@ pub(super) fn slot_of(commit: i64) -> i16 {
 pub(super) const LOCKED: i16 = 0;
 
 pub(super) async fn write(
-    conn: &mut Conn,
+    conn: &Conn,
     crawl: CrawlId,
     slot: i16,
     changes: &Changes,
@@ -117,7 +143,7 @@ pub(super) async fn write(
     Ok(())
 }
 
-pub(super) async fn counts(conn: &mut Conn, crawl: CrawlId) -> Result<CrawlCounts, Fault> {
+pub(super) async fn counts(conn: &Conn, crawl: CrawlId) -> Result<CrawlCounts, Fault> {
     let sql = "SELECT kind, code, sum(total)::int8 FROM tallies WHERE crawl = $1
                GROUP BY kind, code";
     let rows = conn.query(sql, &[&crawl.0]).await?;

@@ -17,7 +17,7 @@ use crate::contract::{
 impl WorkerRegistry for PostgresStore {
     async fn register_worker(&self, worker: WorkerRow) -> Result<(), StoreError> {
         self.ask(async {
-            let mut conn = self.soon().await?;
+            let conn = self.soon().await?;
             let sql = "INSERT INTO workers (id, host, version, started_at, heartbeat_at, doing)
                 VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (id) DO UPDATE
                 SET host = excluded.host, version = excluded.version,
@@ -35,7 +35,7 @@ impl WorkerRegistry for PostgresStore {
 
     async fn beat(&self, id: &str, doing: &str, now: UnixMillis) -> Result<bool, StoreError> {
         self.ask(async {
-            let mut conn = self.soon().await?;
+            let conn = self.soon().await?;
             let sql = "UPDATE workers SET heartbeat_at = $2, doing = $3 WHERE id = $1";
             let beaten = conn
                 .execute(sql, &[&Said(id), &now.0, &Said(doing)])
@@ -47,7 +47,7 @@ impl WorkerRegistry for PostgresStore {
 
     async fn workers(&self) -> Result<Vec<WorkerRow>, StoreError> {
         self.ask(async {
-            let mut conn = self.soon().await?;
+            let conn = self.soon().await?;
             let sql = "SELECT id, host, version, started_at, heartbeat_at, doing FROM workers
                        ORDER BY started_at, id";
             Ok(conn.query(sql, &[]).await?.iter().map(worker).collect())
@@ -57,7 +57,7 @@ impl WorkerRegistry for PostgresStore {
 
     async fn remove_worker(&self, id: &str) -> Result<bool, StoreError> {
         self.ask(async {
-            let mut conn = self.soon().await?;
+            let conn = self.soon().await?;
             let sql = "DELETE FROM workers WHERE id = $1";
             Ok(conn.execute(sql, &[&Said(id)]).await? > 0)
         })

@@ -22,10 +22,12 @@
 //! * [`pages`], [`overview`]: questions across crawls
 //! * [`purge`], [`sweep`]: what is forgotten, and the files that nothing refers to
 //! * [`jobs`], [`keys`], [`accounts`]: what a server keeps besides
+//! * [`account_writer`]: keys and accounts, written from anywhere
 //! * [`side`]: small changes by another connection than the writer's
 //! * [`checkpoint`]: the log written back, out of everyone's way
 //! * [`fault`]: what went wrong, in the words of the contract
 
+mod account_writer;
 mod accounts;
 mod cache;
 mod checkpoint;
@@ -60,6 +62,7 @@ mod terrain;
 mod terrain_rows;
 mod writer;
 
+pub use account_writer::SqliteAccountWriter;
 pub use accounts::SqliteAccounts;
 pub use keys::SqliteKeys;
 pub(crate) use lock::beside;

@@ -17,6 +17,15 @@ async fn fresh() -> (PostgresStore, ()) {
 
 trawl_store::conformance_suite!(fresh().await);
 
+/// Two processes on one database.
+async fn with_accounts() -> (PostgresStore, PostgresStore, ()) {
+    let url = server::shared().database().await;
+    let open = async || PostgresStore::open(&url, PostgresOptions::default()).await;
+    (open().await.unwrap(), open().await.unwrap(), ())
+}
+
+trawl_store::accounts_suite!(with_accounts().await);
+
 struct Map;
 
 impl Terrain for Map {

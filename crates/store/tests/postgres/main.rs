@@ -7,6 +7,7 @@ mod conformance;
 mod loans;
 mod opening;
 mod outages;
+mod queue;
 mod resting;
 mod rows;
 mod server;

@@ -4,6 +4,7 @@ use trawl_store::{
     PostgresOptions, PostgresStore, Store, StoreError,
     conformance::web::{NOW, breadth, fetched, link},
     contract::{
+        accounts::AccountWriter,
         jobs::{JobFilter, JobStore, KeyRow, NewJob},
         workers::{WorkerRegistry, WorkerRow},
     },
@@ -151,7 +152,7 @@ async fn keys_are_kept_and_revoked_once() {
     assert_eq!(store.key("k1").await.unwrap(), Some(key.clone()));
     assert!(store.revoke_key("k1", UnixMillis(9)).await.unwrap());
     assert!(!store.revoke_key("k1", UnixMillis(10)).await.unwrap());
-    let keys = store.keys().await.unwrap();
+    let keys = JobStore::keys(&store).await.unwrap();
     assert_eq!(keys[0].revoked_at, Some(UnixMillis(9)));
 }
 

@@ -3,7 +3,6 @@
 use axum::{Json, extract::State};
 use serde::{Deserialize, Serialize};
 use trawl_engine::Added;
-use trawl_store::Store;
 use trawl_types::{
     CrawlId, CrawlUrl, OutcomeKind, PageState, record::PageStanding, spec::MAX_SCORE,
 };

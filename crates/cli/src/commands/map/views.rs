@@ -226,6 +226,7 @@ fn open(database: &Path) -> anyhow::Result<Database> {
 }
 
 fn must_exist(database: &Path) -> anyhow::Result<()> {
+    crate::database::must_be_a_file(database)?;
     if database.exists() {
         return Ok(());
     }

@@ -3,11 +3,13 @@
 //! * `web`: the test web on a thread of its own
 //! * `trawl`: the real binary, run with a limit against hanging
 //! * `api`: the real server and a plain client
+//! * `postgres`: databases for servers that share one
 //! * `snapshot`: what a database holds, read from a copy so that nothing is repaired on the way
 //! * `dice`: chance that can be repeated
 
 mod api;
 mod dice;
+pub(crate) mod postgres;
 mod snapshot;
 mod trawl;
 mod web;

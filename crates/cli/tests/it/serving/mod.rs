@@ -7,6 +7,7 @@
 //! * `tls`: certificates
 //! * `settings`: file, environment, flags; log lines
 //! * `frontier`: the open frontier
+//! * `postgres`: all of it on a database that servers share
 //! * `overview`: pages, domains, figures across jobs, cleaning up
 //! * `sharing`: priorities, thresholds, signs of life
 //! * `answers`: errors, extraction, explanations, the contract
@@ -16,6 +17,7 @@ mod answers;
 mod frontier;
 mod lives;
 mod overview;
+mod postgres;
 mod results;
 mod rights;
 mod settings;

@@ -25,11 +25,7 @@ fn compared(visit: &Visit) -> Option<&[u8]> {
 
 /// Which page of the crawl had the content of each result first. Asked under the lock of the crawl, so
 /// that among copies the one with the smallest number is the original.
-pub(super) async fn find_copies(
-    conn: &mut Conn,
-    work: &Work,
-    ends: &mut Ends,
-) -> Result<(), Fault> {
+pub(super) async fn find_copies(conn: &Conn, work: &Work, ends: &mut Ends) -> Result<(), Fault> {
     let inherited = inherited_hashes(conn, ends).await?;
     let hash = |(entry, visit): (&Entry, &Visit)| {
         let old = inherited.get(&entry.seq.0);
@@ -71,19 +67,18 @@ pub(super) async fn find_copies(
 }
 
 async fn originals(
-    conn: &mut Conn,
+    conn: &Conn,
     work: &Work,
     hashes: &FxHashMap<i64, Vec<u8>>,
 ) -> Result<FxHashMap<Vec<u8>, i64>, Fault> {
     let hashes: Vec<&Vec<u8>> = hashes.values().collect();
-    let sql = "SELECT o.hash, o.page FROM unnest($2::bytea[]) n(hash)
-        JOIN originals o ON o.crawl = $1 AND o.hash = n.hash";
+    let sql = "SELECT hash, page FROM originals WHERE crawl = $1 AND hash = ANY($2)";
     let rows = conn.query(sql, &[&work.batch.crawl.0, &hashes]).await?;
     Ok(rows.iter().map(|row| (row.get(0), row.get(1))).collect())
 }
 
 /// What results that inherit from earlier crawls are compared by.
-async fn inherited_hashes(conn: &mut Conn, ends: &Ends) -> Result<FxHashMap<i64, Vec<u8>>, Fault> {
+async fn inherited_hashes(conn: &Conn, ends: &Ends) -> Result<FxHashMap<i64, Vec<u8>>, Fault> {
     let heirs = ends.finals.iter().filter(|entry| entry.elder.is_some());
     let (mut seqs, mut crawls, mut numbers) = (vec![], vec![], vec![]);
     for entry in heirs {
@@ -105,13 +100,13 @@ async fn inherited_hashes(conn: &mut Conn, ends: &Ends) -> Result<FxHashMap<i64,
 }
 
 /// Bodies, inherited content, and what was made of bodies.
-pub(super) async fn write(conn: &mut Conn, work: &Work, ends: &mut Ends) -> Result<(), Fault> {
+pub(super) async fn write(conn: &Conn, work: &Work, ends: &mut Ends) -> Result<(), Fault> {
     add_records(conn, work, ends).await?;
     inherit(conn, work, ends).await?;
     add_digests(conn, work, ends).await
 }
 
-async fn add_records(conn: &mut Conn, work: &Work, ends: &Ends) -> Result<(), Fault> {
+async fn add_records(conn: &Conn, work: &Work, ends: &Ends) -> Result<(), Fault> {
     let (mut seqs, mut kinds, mut bytes) = (vec![], vec![], vec![]);
     for (entry, visit) in visits(work, ends) {
         let content = visit.digest.as_ref().and_then(|d| d.content.as_ref());
@@ -134,7 +129,7 @@ async fn add_records(conn: &mut Conn, work: &Work, ends: &Ends) -> Result<(), Fa
 }
 
 /// A result that has taken over what an earlier crawl saw has its content as well.
-async fn inherit(conn: &mut Conn, work: &Work, ends: &Ends) -> Result<(), Fault> {
+async fn inherit(conn: &Conn, work: &Work, ends: &Ends) -> Result<(), Fault> {
     for entry in &ends.finals {
         let Some((elder, number)) = entry.elder else {
             continue;
@@ -150,7 +145,7 @@ async fn inherit(conn: &mut Conn, work: &Work, ends: &Ends) -> Result<(), Fault>
 }
 
 /// Of content that was inherited only the page that it nearly repeats is news.
-async fn add_digests(conn: &mut Conn, work: &Work, ends: &mut Ends) -> Result<(), Fault> {
+async fn add_digests(conn: &Conn, work: &Work, ends: &mut Ends) -> Result<(), Fault> {
     let (mut seqs, mut nears, mut firsts) = (vec![], vec![], vec![]);
     let (mut records, mut kept, mut hashes) = (vec![], vec![], vec![]);
     let mut near_duplicates = 0;

@@ -31,11 +31,7 @@ struct Row {
 type Paths = BTreeMap<u32, Vec<(PageId, PageId)>>;
 
 /// Looks again at what the links of a batch may change: a depth, or a refusal.
-pub(super) async fn reconsider(
-    conn: &mut Conn,
-    work: &mut Work,
-    ends: &mut Ends,
-) -> Result<(), Fault> {
+pub(super) async fn reconsider(conn: &Conn, work: &mut Work, ends: &mut Ends) -> Result<(), Fault> {
     let (paths, liftable) = chances(work, ends);
     if paths.is_empty() && liftable.is_empty() {
         return Ok(());
@@ -74,20 +70,18 @@ fn chances(work: &Work, ends: &Ends) -> (Paths, Vec<Place>) {
     }
     for (nth, seed) in work.batch.seeds.iter().enumerate() {
         let known = work.known.get(&seed.target.key);
-        if known.is_some_and(|known| known.reconsider) && seed.target.verdict.is_ok() {
+        let open = known.is_some_and(|known| known.reconsider || known.depth > 0);
+        if open && seed.target.verdict.is_ok() {
             liftable.push((None, nth));
         }
     }
     (paths, liftable)
 }
 
-async fn rows(
-    conn: &mut Conn,
-    work: &Work,
-    pages: &[i64],
-) -> Result<FxHashMap<PageId, Row>, Fault> {
+async fn rows(conn: &Conn, work: &Work, pages: &[i64]) -> Result<FxHashMap<PageId, Row>, Fault> {
     let sql = "SELECT c.page, c.state, c.depth, c.score, c.reason FROM unnest($2::int8[]) n(page)
-        JOIN crawl_pages c ON c.crawl = $1 AND c.page = n.page";
+        CROSS JOIN LATERAL (SELECT * FROM crawl_pages
+          WHERE crawl = $1 AND page = n.page OFFSET 0) c";
     let found = conn.query(sql, &[&work.batch.crawl.0, &pages]).await?;
     let row = |row: &tokio_postgres::Row| Row {
         state: PageState::from_stored(row.get::<_, i16>(1) as u8).unwrap_or(PageState::Done),
@@ -102,7 +96,7 @@ async fn rows(
 
 /// Notes shorter paths and carries them on.
 async fn shorten(
-    conn: &mut Conn,
+    conn: &Conn,
     work: &mut Work,
     ends: &mut Ends,
     mut paths: Paths,
@@ -143,7 +137,7 @@ async fn shorten(
 }
 
 async fn write_moves(
-    conn: &mut Conn,
+    conn: &Conn,
     work: &Work,
     depth: u32,
     moves: &[(PageId, PageId, i64)],
@@ -165,7 +159,7 @@ async fn write_moves(
 
 /// Refusals that a link of the batch may lift, in the order of the links.
 async fn lift_all(
-    conn: &mut Conn,
+    conn: &Conn,
     work: &mut Work,
     ends: &mut Ends,
     liftable: &[Place],
@@ -186,11 +180,15 @@ async fn lift_all(
             continue;
         };
         let score = work.link(*place).target.verdict.as_ref().ok().copied();
-        let (Some(row), Some(score)) = (found.get(&page).copied(), score) else {
+        let (Some(mut row), Some(score)) = (found.get(&page).copied(), score) else {
             continue;
         };
         if !may_be_lifted(row.state, row.reason) {
             continue;
+        }
+        if place.0.is_none() {
+            name_page(conn, work, page).await?;
+            row.depth = 0;
         }
         // A URL refused for its parent was never asked of the rules that count.
         let verdict = if is_for_its_parent(row.reason) {
@@ -207,9 +205,16 @@ async fn lift_all(
     Ok(())
 }
 
+/// Somebody names a page: the way that led there no longer counts.
+async fn name_page(conn: &Conn, work: &Work, page: PageId) -> Result<(), Fault> {
+    let sql = "UPDATE crawl_pages SET depth = 0, parent = NULL WHERE crawl = $1 AND page = $2";
+    conn.execute(sql, &[&work.batch.crawl.0, &page.0]).await?;
+    Ok(())
+}
+
 /// Admits a page that was refused, and reports it.
 async fn lift(
-    conn: &mut Conn,
+    conn: &Conn,
     work: &mut Work,
     ends: &mut Ends,
     page: PageId,
@@ -237,6 +242,7 @@ async fn lift(
     }
     ends.changes.admit();
     ends.lifted.extend(url.iter().map(|url| url.host.0));
+    ends.lifted_pages.insert(page);
     work.report.admitted.extend(url);
     Ok(Row {
         state: PageState::Pending,
@@ -247,7 +253,7 @@ async fn lift(
 }
 
 async fn refuse_anew(
-    conn: &mut Conn,
+    conn: &Conn,
     work: &Work,
     ends: &mut Ends,
     page: PageId,
@@ -274,7 +280,7 @@ async fn refuse_anew(
 
 /// What memory is to be told once all of this is durable.
 async fn learn(
-    conn: &mut Conn,
+    conn: &Conn,
     work: &Work,
     looked_at: &[Place],
 ) -> Result<Vec<(UrlKey, KnownPage)>, Fault> {

@@ -1,7 +1,7 @@
 //! The second transaction: what became of the pages, under the lock of the crawl. Whatever makes a
 //! pending page something else happens under that lock, so what is read here stays true until the end.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use trawl_types::{HostId, PageId, Sequence, UrlKey};
 
 use super::{
@@ -12,12 +12,13 @@ use super::{
 use crate::{
     contract::{
         StoreError,
+        queue::Planted,
         write::{Settlement, VisitEnd},
     },
     postgres::{
         PostgresStore,
         fault::Fault,
-        pool::Conn,
+        pool::{Conn, Param},
         tallies::{self, Changes},
         text::{Said, said},
     },
@@ -42,6 +43,8 @@ pub(super) struct Ends {
     pub(super) finals: Vec<Entry>,
     /// Hosts with lifted pages: they may have to be woken.
     pub(super) lifted: Vec<i64>,
+    /// Pages that were refused and are pending now.
+    pub(super) lifted_pages: FxHashSet<PageId>,
     /// For memory, once it is durable.
     pub(super) learned: Vec<(UrlKey, KnownPage)>,
 }
@@ -54,15 +57,16 @@ impl PostgresStore {
         }
         let admitted = work.report.admitted.len();
         let edges = work.report.edges;
-        let mut conn = self.patiently().await?;
+        let conn = self.patiently().await?;
         conn.begin().await?;
-        let written = Box::pin(self.write_ends(&mut conn, work)).await;
+        let written = Box::pin(self.write_ends(&conn, work)).await;
         let done = match written {
             Ok(ends) => conn.commit().await.map(|()| ends),
             Err(fault) => Err(fault),
         };
         match done {
-            Ok(ends) => {
+            Ok(mut ends) => {
+                work.tell_lifted_seeds(&mut ends);
                 self.learn(work, &ends);
                 if ends.lifted.is_empty() {
                     return Ok(());
@@ -93,27 +97,33 @@ impl PostgresStore {
         }
     }
 
-    async fn write_ends(&self, conn: &mut Conn, work: &mut Work) -> Result<Ends, Fault> {
+    async fn write_ends(&self, conn: &Conn, work: &mut Work) -> Result<Ends, Fault> {
         let known = match &self.loans {
             Some(_) => pending(conn, work).await?,
             None => FxHashMap::default(),
         };
         let fence = self.fence(conn, work, &known).await?;
-        let mut ends = lock(conn, work).await?;
-        let still = pending(conn, work).await?;
+        // On its way first, so that what is pending is looked up when the lock is held.
+        conn.prepare(LOCK).await?;
+        let (mut ends, still) = tokio::try_join!(biased; lock(conn, work), pending(conn, work))?;
         ends.decide(work, &fence, still);
-        finish_rows(conn, work, &ends).await?;
         keep_retries(conn, work, &ends).await?;
         refuse_rows(conn, work, &mut ends).await?;
+        let lists = super::lists::made(work, &ends);
+        let known = super::lists::known(conn, &lists);
+        let ((), known) = tokio::try_join!(finish_rows(conn, work, &ends), known)?;
         log::write(conn, work, &mut ends).await?;
-        super::lists::write(conn, work, &mut ends).await?;
+        super::lists::write(conn, work, &mut ends, &lists, &known).await?;
         super::depth::reconsider(conn, work, &mut ends).await?;
         super::hosts::count(conn, work, &fence, &mut ends).await?;
-        tallies::write(conn, work.batch.crawl, tallies::LOCKED, &ends.changes).await?;
+        super::activity::count(conn, work, &mut ends).await?;
         let sql = "UPDATE crawls SET last_seq = $2, pages = $3 WHERE id = $1";
-        let crawl = work.batch.crawl.0;
-        conn.execute(sql, &[&crawl, &ends.last_seq, &(ends.pages as i64)])
-            .await?;
+        let (crawl, pages) = (work.batch.crawl, ends.pages as i64);
+        let values: [Param<'_>; 3] = [&crawl.0, &ends.last_seq, &pages];
+        tokio::try_join!(
+            tallies::write(conn, crawl, tallies::LOCKED, &ends.changes),
+            conn.execute(sql, &values),
+        )?;
         ends.lifted.sort_unstable();
         ends.lifted.dedup();
         Ok(ends)
@@ -123,8 +133,25 @@ impl PostgresStore {
 impl Work {
     /// Seeds may lift the refusal of a URL that is known.
     fn may_reconsider(&self) -> bool {
-        let known = |key| self.known.get(key).is_some_and(|page| page.reconsider);
+        let open = |page: &KnownPage| page.reconsider || page.depth > 0;
+        let known = |key| self.known.get(key).is_some_and(open);
         self.batch.seeds.iter().any(|seed| known(&seed.target.key))
+    }
+
+    /// A URL that was refused before and that somebody names waits for its turn now.
+    fn tell_lifted_seeds(&mut self, ends: &mut Ends) {
+        let Self {
+            batch,
+            known,
+            report,
+            ..
+        } = self;
+        for (seed, planted) in batch.seeds.iter().zip(&mut report.planted) {
+            let page = known.get(&seed.target.key).map(|known| known.page);
+            if page.is_some_and(|page| ends.lifted_pages.remove(&page)) {
+                *planted = Planted::Admitted;
+            }
+        }
     }
 }
 
@@ -154,10 +181,11 @@ impl Ends {
     }
 }
 
-async fn lock(conn: &mut Conn, work: &Work) -> Result<Ends, Fault> {
+const LOCK: &str = "SELECT last_seq, pages FROM crawls WHERE id = $1 FOR UPDATE";
+
+async fn lock(conn: &Conn, work: &Work) -> Result<Ends, Fault> {
     let crawl = work.batch.crawl;
-    let sql = "SELECT last_seq, pages FROM crawls WHERE id = $1 FOR UPDATE";
-    let row = conn.query_opt(sql, &[&crawl.0]).await?;
+    let row = conn.query_opt(LOCK, &[&crawl.0]).await?;
     let row = row.ok_or(StoreError::NoCrawl(crawl))?;
     Ok(Ends {
         last_seq: row.get(0),
@@ -166,18 +194,20 @@ async fn lock(conn: &mut Conn, work: &Work) -> Result<Ends, Fault> {
         settled: Vec::new(),
         finals: Vec::new(),
         lifted: Vec::new(),
+        lifted_pages: FxHashSet::default(),
         learned: Vec::new(),
     })
 }
 
 /// Pages of the batch that are pending.
-async fn pending(conn: &mut Conn, work: &Work) -> Result<FxHashMap<PageId, Pending>, Fault> {
+async fn pending(conn: &Conn, work: &Work) -> Result<FxHashMap<PageId, Pending>, Fault> {
     let pages: Vec<i64> = work.batch.settlements.iter().map(|s| s.page.0).collect();
     if pages.is_empty() {
         return Ok(FxHashMap::default());
     }
     let sql = "SELECT c.page, c.host, c.depth FROM unnest($2::int8[]) n(page)
-        JOIN crawl_pages c ON c.crawl = $1 AND c.page = n.page AND c.state = 0";
+        CROSS JOIN LATERAL (SELECT page, host, depth FROM crawl_pages
+          WHERE crawl = $1 AND page = n.page AND state = 0 OFFSET 0) c";
     let rows = conn.query(sql, &[&work.batch.crawl.0, &pages]).await?;
     let pending = |row: &tokio_postgres::Row| Pending {
         host: HostId(row.get(1)),
@@ -187,7 +217,7 @@ async fn pending(conn: &mut Conn, work: &Work) -> Result<FxHashMap<PageId, Pendi
     Ok(rows.iter().map(entry).collect())
 }
 
-async fn finish_rows(conn: &mut Conn, work: &Work, ends: &Ends) -> Result<(), Fault> {
+async fn finish_rows(conn: &Conn, work: &Work, ends: &Ends) -> Result<(), Fault> {
     if ends.finals.is_empty() {
         return Ok(());
     }
@@ -208,7 +238,7 @@ async fn finish_rows(conn: &mut Conn, work: &Work, ends: &Ends) -> Result<(), Fa
     Ok(())
 }
 
-async fn keep_retries(conn: &mut Conn, work: &Work, ends: &Ends) -> Result<(), Fault> {
+async fn keep_retries(conn: &Conn, work: &Work, ends: &Ends) -> Result<(), Fault> {
     for settlement in settlements(work, ends) {
         let VisitEnd::Retry {
             attempts,
@@ -228,7 +258,7 @@ async fn keep_retries(conn: &mut Conn, work: &Work, ends: &Ends) -> Result<(), F
     Ok(())
 }
 
-async fn refuse_rows(conn: &mut Conn, work: &Work, ends: &mut Ends) -> Result<(), Fault> {
+async fn refuse_rows(conn: &Conn, work: &Work, ends: &mut Ends) -> Result<(), Fault> {
     let (mut pages, mut codes, mut details) = (vec![], vec![], vec![]);
     for (at, _) in &ends.settled {
         let settlement = &work.batch.settlements[*at];

@@ -5,6 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use trawl_types::{HostId, PageId};
 
 use super::{
+    activity::bytes_of,
     ends::{Ends, Pending},
     log,
     work::Work,
@@ -32,7 +33,7 @@ impl PostgresStore {
     /// Locks the hosts of a batch in order of their ids and writes what is news of them.
     pub(super) async fn fence(
         &self,
-        conn: &mut Conn,
+        conn: &Conn,
         work: &Work,
         pending: &FxHashMap<PageId, Pending>,
     ) -> Result<Fence, Fault> {
@@ -66,7 +67,7 @@ impl PostgresStore {
     }
 }
 
-async fn write(conn: &mut Conn, host: HostId, update: &HostUpdate) -> Result<(), Fault> {
+async fn write(conn: &Conn, host: HostId, update: &HostUpdate) -> Result<(), Fault> {
     if update.next_allowed.is_some() || update.delay_ms.is_some() || update.failures.is_some() {
         let sql = "UPDATE hosts SET next_allowed = coalesce($2, next_allowed),
             delay_ms = coalesce($3, delay_ms), failures = coalesce($4, failures) WHERE id = $1";
@@ -94,6 +95,8 @@ struct Tally {
     pages: i64,
     errors: i64,
     requests: i64,
+    bytes: i64,
+    last_crawled: i64,
     suspended: Option<i16>,
     /// The crawl knows it from now on, if it did not before.
     introduced: bool,
@@ -101,7 +104,7 @@ struct Tally {
 
 /// Writes what the crawl counts of its hosts.
 pub(super) async fn count(
-    conn: &mut Conn,
+    conn: &Conn,
     work: &Work,
     fence: &Fence,
     ends: &mut Ends,
@@ -117,6 +120,8 @@ pub(super) async fn count(
             let tally = tallies.entry(*host).or_default();
             tally.pages += i64::from(visit.outcome.kind.is_page());
             tally.errors += i64::from(visit.outcome.kind.is_error());
+            tally.bytes += bytes_of(visit);
+            tally.last_crawled = tally.last_crawled.max(visit.crawled_at.0);
         }
     }
     for update in &work.batch.hosts {
@@ -133,13 +138,15 @@ pub(super) async fn count(
         tallies.entry(HostId(*host)).or_default().introduced = true;
     }
     tallies.retain(|_, t| {
-        t.pages + t.errors + t.requests > 0 || t.suspended.is_some() || t.introduced
+        t.pages + t.errors + t.requests + t.last_crawled > 0
+            || t.suspended.is_some()
+            || t.introduced
     });
     write_tallies(conn, work, ends, &tallies).await
 }
 
 async fn write_tallies(
-    conn: &mut Conn,
+    conn: &Conn,
     work: &Work,
     ends: &mut Ends,
     tallies: &FxHashMap<HostId, Tally>,
@@ -154,20 +161,28 @@ async fn write_tallies(
     let errors: Vec<i64> = sorted.iter().map(|(_, t)| t.errors).collect();
     let requests: Vec<i64> = sorted.iter().map(|(_, t)| t.requests).collect();
     let suspended: Vec<Option<i16>> = sorted.iter().map(|(_, t)| t.suspended).collect();
-    let sql = "INSERT INTO crawl_hosts AS c (crawl, host, pages_done, errors, requests, suspended)
-        SELECT $1, n.host, n.pages, n.errors, n.requests, coalesce(n.suspended, 0::int2)
-        FROM unnest($2::int8[], $3::int8[], $4::int8[], $5::int8[], $6::int2[])
-          n(host, pages, errors, requests, suspended)
+    let bytes: Vec<i64> = sorted.iter().map(|(_, t)| t.bytes).collect();
+    let last: Vec<i64> = sorted.iter().map(|(_, t)| t.last_crawled).collect();
+    let sql = "INSERT INTO crawl_hosts AS c (crawl, host, pages_done, errors, requests, suspended,
+          bytes, last_crawled)
+        SELECT $1, n.host, n.pages, n.errors, n.requests, coalesce(n.suspended, 0::int2), n.bytes,
+          n.last
+        FROM unnest($2::int8[], $3::int8[], $4::int8[], $5::int8[], $6::int2[], $7::int8[],
+          $8::int8[]) n(host, pages, errors, requests, suspended, bytes, last)
         ORDER BY n.host
         ON CONFLICT (crawl, host) DO UPDATE SET pages_done = c.pages_done + excluded.pages_done,
           errors = c.errors + excluded.errors, requests = c.requests + excluded.requests,
+          bytes = c.bytes + excluded.bytes,
+          last_crawled = greatest(c.last_crawled, excluded.last_crawled),
           suspended = CASE excluded.suspended WHEN 0 THEN c.suspended ELSE excluded.suspended END
         RETURNING host, c.xmax = 0";
     let crawl = work.batch.crawl.0;
     let rows = conn
         .query(
             sql,
-            &[&crawl, &hosts, &pages, &errors, &requests, &suspended],
+            &[
+                &crawl, &hosts, &pages, &errors, &requests, &suspended, &bytes, &last,
+            ],
         )
         .await?;
     for row in rows {

@@ -31,7 +31,7 @@ pub(in crate::postgres) const WAKE: &str = "WITH idle AS MATERIALIZED (
 
 /// Gives the pages whose rows were written here and by nobody else.
 pub(super) async fn write(
-    conn: &mut Conn,
+    conn: &Conn,
     store: &PostgresStore,
     work: &Work,
     found: &[Candidate],
@@ -67,7 +67,7 @@ pub(super) async fn write(
 }
 
 async fn add_urls(
-    conn: &mut Conn,
+    conn: &Conn,
     work: &Work,
     found: &[Candidate],
     rows: &[&NewRow],
@@ -106,7 +106,7 @@ async fn add_urls(
 }
 
 async fn add_rows(
-    conn: &mut Conn,
+    conn: &Conn,
     work: &Work,
     found: &[Candidate],
     rows: &[&NewRow],
@@ -162,7 +162,7 @@ async fn add_rows(
 
 /// Hosts are idle until a page of theirs is admitted.
 async fn add_hosts(
-    conn: &mut Conn,
+    conn: &Conn,
     store: &PostgresStore,
     work: &Work,
     found: &[Candidate],
@@ -193,7 +193,7 @@ async fn add_hosts(
 
 /// The hosts belong to the crawl from now on; gives how many did not before.
 async fn add_crawl_hosts(
-    conn: &mut Conn,
+    conn: &Conn,
     store: &PostgresStore,
     work: &Work,
     hosts: &[i64],

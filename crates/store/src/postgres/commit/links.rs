@@ -10,7 +10,7 @@ use super::{
     work::{KnownPage, Work},
 };
 use crate::{
-    contract::read::PendingUrl,
+    contract::{queue::Planted, read::PendingUrl},
     postgres::{PostgresStore, fault::Fault, pool::Conn, records},
 };
 
@@ -39,20 +39,21 @@ impl NewRow {
 
 impl PostgresStore {
     pub(super) async fn record_links(&self, work: &mut Work) -> Result<(), Fault> {
-        let mut conn = self.patiently().await?;
-        let mut found = self.find(&mut conn, work).await?;
-        let rows = self.judge_new(&mut conn, work, &found).await?;
+        let conn = self.patiently().await?;
+        let mut found = self.find(&conn, work).await?;
+        let rows = self.judge_new(work, &found);
         let mut inserted = ours(&found);
         if rows.iter().any(|row| !inserted.contains(&row.page)) {
             conn.begin().await?;
-            inserted.extend(write(&mut conn, self, work, &found, &rows).await?);
+            inserted.extend(write(&conn, self, work, &found, &rows).await?);
             conn.commit().await?;
         }
-        self.take_in(&mut conn, work, &mut found, &rows, &inserted)
+        self.take_in(&conn, work, &mut found, &rows, &inserted)
             .await
     }
 
-    async fn find(&self, conn: &mut Conn, work: &mut Work) -> Result<Vec<Candidate>, Fault> {
+    async fn find(&self, conn: &Conn, work: &mut Work) -> Result<Vec<Candidate>, Fault> {
+        self.look_at_crawl(conn, work).await?;
         let sources = search::sources(conn, work).await?;
         let mut found = candidates(work, &sources, &mut self.remembered());
         look_up(conn, work, &mut found).await?;
@@ -61,15 +62,7 @@ impl PostgresStore {
 
     /// Rows for what is not in the crawl yet: scope's verdict, then the rules that count URLs, then
     /// depth. Seeds were named by a person, so they are not asked of the rules that look for traps.
-    async fn judge_new(
-        &self,
-        conn: &mut Conn,
-        work: &mut Work,
-        found: &[Candidate],
-    ) -> Result<Vec<NewRow>, Fault> {
-        let sql = "SELECT last_seq FROM crawls WHERE id = $1";
-        let last = conn.query_opt(sql, &[&work.batch.crawl.0]).await?;
-        let last: i64 = last.map_or(0, |row| row.get(0));
+    fn judge_new(&self, work: &mut Work, found: &[Candidate]) -> Vec<NewRow> {
         let mut rows = Vec::new();
         for (at, candidate) in found.iter().enumerate() {
             if matches!(candidate.standing, Standing::Here(_)) {
@@ -84,7 +77,7 @@ impl PostgresStore {
                 Ok(_) => Ok(()),
             };
             let refusal = refusal.and_then(|()| work.open.judge_depth(candidate.depth));
-            let moment = last + place.0.map_or(0, |settlement| settlement as i64);
+            let moment = work.last_seq + place.0.map_or(0, |settlement| settlement as i64);
             let position = (rows.len() as i64).min((1 << POSITION_BITS) - 1);
             rows.push(NewRow {
                 at,
@@ -97,13 +90,24 @@ impl PostgresStore {
                 refusal: refusal.err(),
             });
         }
-        Ok(rows)
+        rows
+    }
+
+    /// How far the log is, and whether rows were removed that memory still knows.
+    async fn look_at_crawl(&self, conn: &Conn, work: &mut Work) -> Result<(), Fault> {
+        let crawl = work.batch.crawl;
+        let sql = "SELECT last_seq, cleared FROM crawls WHERE id = $1";
+        if let Some(row) = conn.query_opt(sql, &[&crawl.0]).await? {
+            work.last_seq = row.get(0);
+            self.remembered().is_cleared(crawl, row.get(1));
+        }
+        Ok(())
     }
 
     /// What is durable now goes to the report and into memory.
     async fn take_in(
         &self,
-        conn: &mut Conn,
+        conn: &Conn,
         work: &mut Work,
         found: &mut [Candidate],
         rows: &[NewRow],
@@ -111,6 +115,7 @@ impl PostgresStore {
     ) -> Result<(), Fault> {
         let mut admitted: Vec<PendingUrl> = Vec::new();
         let mut seen_before = false;
+        work.report.planted = vec![Planted::Known; work.batch.seeds.len()];
         for row in rows {
             let candidate = &mut found[row.at];
             if !inserted.contains(&row.page) {
@@ -123,6 +128,12 @@ impl PostgresStore {
                 continue;
             }
             work.report.discovered += 1;
+            if let (None, nth) = candidate.place {
+                work.report.planted[nth] = match row.refusal {
+                    None => Planted::Admitted,
+                    Some(_) => Planted::Refused,
+                };
+            }
             seen_before |= !matches!(candidate.standing, Standing::Free);
             let reason = row.refusal.as_ref().map(|reason| reason.code);
             let known = known_page(&work.open, row.page, row.depth, row.state(), reason);
@@ -187,11 +198,11 @@ fn pending(work: &Work, candidate: &Candidate, row: &NewRow) -> PendingUrl {
 /// Finds and writes the links of a batch inside a transaction of the caller's.
 pub(in crate::postgres) async fn add_links(
     store: &PostgresStore,
-    conn: &mut Conn,
+    conn: &Conn,
     work: &mut Work,
 ) -> Result<(), Fault> {
     let found = store.find(conn, work).await?;
-    let rows = store.judge_new(conn, work, &found).await?;
+    let rows = store.judge_new(work, &found);
     write(conn, store, work, &found, &rows).await?;
     Ok(())
 }

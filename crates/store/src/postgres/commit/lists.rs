@@ -1,17 +1,28 @@
 //! The edges of settled pages, one list for each.
 
+use rustc_hash::FxHashMap;
+
 use super::{ends::Ends, work::Work};
 use crate::{
     postgres::{
-        edges::{EdgeCounts, count, lists},
+        edges::{EdgeCounts, List, count, lists},
         fault::Fault,
         pool::Conn,
     },
     shared::link_text::LinkText,
 };
 
-pub(super) async fn write(conn: &mut Conn, work: &mut Work, ends: &mut Ends) -> Result<(), Fault> {
-    let mut new: Vec<(i64, String, u64)> = Vec::new();
+/// The links of a page as they are written.
+#[derive(Debug)]
+pub(super) struct NewList {
+    page: i64,
+    json: String,
+    links: u64,
+}
+
+/// The lists of a batch.
+pub(super) fn made(work: &Work, ends: &Ends) -> Vec<NewList> {
+    let mut new = Vec::new();
     for (at, _) in &ends.settled {
         let settlement = &work.batch.settlements[*at];
         let mut text = LinkText::default();
@@ -21,18 +32,37 @@ pub(super) async fn write(conn: &mut Conn, work: &mut Work, ends: &mut Ends) -> 
             }
         }
         if text.links() > 0 {
-            let links = text.links();
-            new.push((settlement.page.0, text.finish().to_owned(), links));
+            new.push(NewList {
+                page: settlement.page.0,
+                links: text.links(),
+                json: text.finish().to_owned(),
+            });
         }
     }
+    new
+}
+
+/// The lists that the pages have already.
+pub(super) async fn known(conn: &Conn, new: &[NewList]) -> Result<Known, Fault> {
     if new.is_empty() {
-        return Ok(());
+        return Ok(Known::default());
     }
-    let pages: Vec<i64> = new.iter().map(|(page, ..)| *page).collect();
-    let known = lists(conn, &pages).await?;
+    let pages: Vec<i64> = new.iter().map(|list| list.page).collect();
+    lists(conn, &pages).await
+}
+
+type Known = FxHashMap<i64, Vec<List>>;
+
+pub(super) async fn write(
+    conn: &Conn,
+    work: &mut Work,
+    ends: &mut Ends,
+    new: &[NewList],
+    known: &Known,
+) -> Result<(), Fault> {
     let crawl = work.batch.crawl;
     let (mut extended, mut added, mut texts) = (vec![], vec![], vec![]);
-    for (page, json, links) in &new {
+    for NewList { page, json, links } in new {
         let before = known.get(page).map_or(&[][..], Vec::as_slice);
         let counts = match before {
             [] => EdgeCounts {

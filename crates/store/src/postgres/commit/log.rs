@@ -52,7 +52,7 @@ pub(super) fn visits<'w>(
         })
 }
 
-pub(super) async fn write(conn: &mut Conn, work: &Work, ends: &mut Ends) -> Result<(), Fault> {
+pub(super) async fn write(conn: &Conn, work: &Work, ends: &mut Ends) -> Result<(), Fault> {
     if ends.finals.is_empty() {
         return Ok(());
     }
@@ -64,7 +64,7 @@ pub(super) async fn write(conn: &mut Conn, work: &Work, ends: &mut Ends) -> Resu
 }
 
 /// An answer "not modified" says that what an earlier crawl saw still holds.
-async fn find_elders(conn: &mut Conn, work: &Work, ends: &mut Ends) -> Result<(), Fault> {
+async fn find_elders(conn: &Conn, work: &Work, ends: &mut Ends) -> Result<(), Fault> {
     let unchanged = visits(work, ends)
         .filter(|(_, visit)| visit.outcome.kind == OutcomeKind::NotModified)
         .map(|(entry, _)| entry.page(work).0);
@@ -136,7 +136,7 @@ impl<'v> Columns<'v> {
     }
 }
 
-async fn add(conn: &mut Conn, work: &Work, ends: &Ends) -> Result<(), Fault> {
+async fn add(conn: &Conn, work: &Work, ends: &Ends) -> Result<(), Fault> {
     let mut columns = Columns::default();
     for (entry, visit) in visits(work, ends) {
         columns.push(entry, entry.page(work), visit);
@@ -181,7 +181,7 @@ async fn add(conn: &mut Conn, work: &Work, ends: &Ends) -> Result<(), Fault> {
 }
 
 /// Fills what results lack from the last usable ones of earlier crawls.
-async fn inherit(conn: &mut Conn, work: &Work, ends: &Ends) -> Result<(), Fault> {
+async fn inherit(conn: &Conn, work: &Work, ends: &Ends) -> Result<(), Fault> {
     let heirs = ends.finals.iter().filter_map(|entry| {
         let (crawl, seq) = entry.elder?;
         Some((entry.seq.0, (crawl, seq)))

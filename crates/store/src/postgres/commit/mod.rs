@@ -11,11 +11,13 @@
 //! * [`links`], [`insert`]: the first transaction
 //! * [`ends`]: the second
 //! * [`hosts`]: what becomes of hosts, and the fence around loans that ended
+//! * [`activity`]: what was read when
 //! * [`log`]: entries of the result log
 //! * [`content`]: copies, and what was made of bodies
 //! * [`lists`]: the links of settled pages
 //! * [`depth`]: shortest distances, kept true
 
+mod activity;
 mod content;
 mod depth;
 mod ends;
@@ -27,11 +29,12 @@ mod log;
 mod search;
 mod work;
 
+pub(super) use activity::MINUTE;
 pub(super) use insert::WAKE;
 pub(super) use links::add_links;
 pub(super) use work::{Memory, OpenCrawl, Work};
 
-use super::{PostgresStore, reader, retry::Attempt, tallies};
+use super::{PostgresStore, pool::Param, reader, retry::Attempt, tallies};
 use crate::contract::{
     StoreError,
     write::{CommitBatch, CommitReport},
@@ -56,7 +59,7 @@ impl PostgresStore {
     /// Ascends with time. Taken once for each commit, so that rows tell whether it has written them.
     async fn commit_number(&self) -> Result<i64, StoreError> {
         self.insist(|| async {
-            let mut conn = self.patiently().await?;
+            let conn = self.patiently().await?;
             let row = conn.query_one("SELECT nextval('commits')", &[]).await?;
             Ok(row.get(0))
         })
@@ -88,11 +91,14 @@ impl PostgresStore {
         let mut report = work.report;
         let (hosts, counts, last) = self
             .insist(|| async {
-                let mut conn = self.patiently().await?;
-                let hosts = reader::hosts(&mut conn, crawl, &new_hosts).await?;
-                let counts = tallies::counts(&mut conn, crawl).await?;
+                let conn = self.patiently().await?;
                 let sql = "SELECT last_seq FROM crawls WHERE id = $1";
-                let row = conn.query_opt(sql, &[&crawl.0]).await?;
+                let number: [Param<'_>; 1] = [&crawl.0];
+                let (hosts, counts, row) = tokio::try_join!(
+                    reader::hosts(&conn, crawl, &new_hosts),
+                    tallies::counts(&conn, crawl),
+                    conn.query_opt(sql, &number),
+                )?;
                 let last: i64 = row.ok_or(StoreError::NoCrawl(crawl))?.get(0);
                 Ok((hosts, counts, last))
             })

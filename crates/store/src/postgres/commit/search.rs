@@ -1,5 +1,7 @@
 //! Which URLs of a batch are new, and which numbers their pages have or get. Reads only.
 
+use std::sync::LazyLock;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 use trawl_types::{HostId, PageId, PageState, ReasonCode, UrlKey};
 
@@ -7,8 +9,8 @@ use super::work::{KnownPage, Memory, OpenCrawl, Place, Work, depth_over};
 use crate::{
     postgres::{
         fault::Fault,
-        identity::{first_choice, next_choice},
-        pool::Conn,
+        identity::{PARTITIONS, first_choice, next_choice, partition_of},
+        pool::{Conn, Param},
     },
     shared::codes::{is_for_its_parent, may_be_lifted},
 };
@@ -44,16 +46,14 @@ pub(super) enum Standing {
 }
 
 /// Pages of the batch that are pending, with their depths; each is settled once.
-pub(super) async fn sources(
-    conn: &mut Conn,
-    work: &Work,
-) -> Result<FxHashMap<usize, Source>, Fault> {
+pub(super) async fn sources(conn: &Conn, work: &Work) -> Result<FxHashMap<usize, Source>, Fault> {
     let pages: Vec<i64> = work.batch.settlements.iter().map(|s| s.page.0).collect();
     if pages.is_empty() {
         return Ok(FxHashMap::default());
     }
     let sql = "SELECT c.page, c.depth FROM unnest($2::int8[]) n(page)
-        JOIN crawl_pages c ON c.crawl = $1 AND c.page = n.page AND c.state = 0";
+        CROSS JOIN LATERAL (SELECT page, depth FROM crawl_pages
+          WHERE crawl = $1 AND page = n.page AND state = 0 OFFSET 0) c";
     let rows = conn.query(sql, &[&work.batch.crawl.0, &pages]).await?;
     let mut pending: FxHashMap<i64, u32> = rows
         .iter()
@@ -110,7 +110,7 @@ pub(super) fn candidates(
 
 /// Finds the numbers of all candidates: their first choice, or the next one where that is another's.
 pub(super) async fn look_up(
-    conn: &mut Conn,
+    conn: &Conn,
     work: &Work,
     candidates: &mut [Candidate],
 ) -> Result<(), Fault> {
@@ -137,16 +137,33 @@ pub(super) async fn look_up(
     Ok(())
 }
 
+/// What is known of pages. Each partition is asked for its own: on the way through the whole table every
+/// page would be looked for in all of them, or its partition be found anew for each.
+static KNOWN: LazyLock<String> = LazyLock::new(|| {
+    let part = |n: usize| {
+        let pages = n + 2;
+        format!(
+            "SELECT u.page, u.key_host, u.key_url, c.state, c.depth, c.reason, c.born
+             FROM urls_{n} u LEFT JOIN crawl_pages_{n} c ON c.crawl = $1 AND c.page = u.page
+             WHERE u.page = ANY(${pages}::int8[])"
+        )
+    };
+    let parts: Vec<String> = (0..PARTITIONS).map(part).collect();
+    parts.join(" UNION ALL ")
+});
+
 async fn rows(
-    conn: &mut Conn,
+    conn: &Conn,
     work: &Work,
     pages: &[i64],
 ) -> Result<FxHashMap<PageId, (UrlKey, Standing)>, Fault> {
-    let sql = "SELECT u.page, u.key_host, u.key_url, c.state, c.depth, c.reason, c.born
-        FROM unnest($2::int8[]) n(page)
-        JOIN urls u ON u.page = n.page
-        LEFT JOIN crawl_pages c ON c.crawl = $1 AND c.page = n.page";
-    let rows = conn.query(sql, &[&work.batch.crawl.0, &pages]).await?;
+    let mut parts: Vec<Vec<i64>> = vec![Vec::new(); PARTITIONS];
+    for page in pages {
+        parts[partition_of(PageId(*page))].push(*page);
+    }
+    let mut values: Vec<Param<'_>> = vec![&work.batch.crawl.0];
+    values.extend(parts.iter().map(|part| part as Param<'_>));
+    let rows = conn.query(&KNOWN, &values).await?;
     let mut found = FxHashMap::default();
     for row in rows {
         let key = UrlKey {
@@ -171,7 +188,7 @@ async fn rows(
 }
 
 /// Bits of `crawl_pages.born` that say which URL of its commit a page was.
-pub(super) const POSITION_BITS: u32 = 16;
+pub(super) const POSITION_BITS: u32 = 24;
 
 /// What memory is told of a row.
 pub(super) fn known_page(

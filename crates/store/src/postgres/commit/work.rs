@@ -92,6 +92,8 @@ pub(in crate::postgres) struct Memory {
     pub(super) hosts: Recent<HostId, ()>,
     /// Hosts that a crawl already has in `crawl_hosts`.
     pub(super) crawl_hosts: Recent<(CrawlId, HostId), ()>,
+    /// `crawls.cleared` when pages were last remembered.
+    cleared: Recent<CrawlId, i64>,
 }
 
 /// Seven eighths of a power of two: hash tables are filled before they double.
@@ -104,7 +106,20 @@ impl Memory {
             pages: Recent::new(PAGES),
             hosts: Recent::new(HOSTS),
             crawl_hosts: Recent::new(HOSTS),
+            cleared: Recent::new(HOSTS),
         }
+    }
+
+    /// Rows of a crawl were removed so many times. What is remembered from before may be wrong.
+    pub(super) fn is_cleared(&mut self, crawl: CrawlId, times: i64) {
+        let before = self.cleared.get(&crawl);
+        if before == Some(times) {
+            return;
+        }
+        if before.is_some() || times > 0 {
+            self.pages.clear();
+        }
+        self.cleared.insert(crawl, times);
     }
 }
 
@@ -115,6 +130,8 @@ pub(in crate::postgres) struct Work {
     pub(super) batch: CommitBatch,
     /// Of this commit.
     pub(super) number: i64,
+    /// Of the crawl's log, when the batch was looked at.
+    pub(super) last_seq: i64,
     /// What admission said, so that it is asked once however often a transaction is tried.
     admitted: FxHashMap<UrlKey, Result<(), Reason>>,
     /// Every page that the batch links to.
@@ -133,6 +150,7 @@ impl Work {
             open,
             batch,
             number: 0,
+            last_seq: 0,
             admitted: FxHashMap::default(),
             known: FxHashMap::default(),
             report: CommitReport::default(),
