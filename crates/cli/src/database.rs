@@ -5,6 +5,7 @@ use std::{
     fmt,
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
 use trawl_store::{
@@ -12,7 +13,7 @@ use trawl_store::{
     contract::{accounts::AccountWriter, server::ServerStore},
 };
 
-use crate::exit::BadInput;
+use crate::{commands::worker, exit::BadInput};
 
 /// Longer than any address.
 const LONGEST: u64 = 64 * 1024;
@@ -98,8 +99,12 @@ impl Database {
         }
     }
 
-    /// Opens a store for a server, made if it is not there, and what writes its accounts.
-    pub(crate) async fn open_server_store(&self) -> anyhow::Result<ServerDatabaseParts> {
+    /// Opens a store for a server, made if it is not there, and what writes its accounts. With a
+    /// `loan`, the server crawls as well; in a file it always does.
+    pub(crate) async fn open_server_store(
+        &self,
+        loan: Option<Duration>,
+    ) -> anyhow::Result<ServerDatabaseParts> {
         match self {
             Self::File(path) => {
                 let options = OpenOptions {
@@ -109,13 +114,18 @@ impl Database {
                 Ok(ServerDatabaseParts {
                     store: Arc::new(SqliteStore::open(path, &options)?),
                     accounts: Arc::new(SqliteAccountWriter::new(path)),
+                    shared: None,
                 })
             }
             Self::Url(url) => {
-                let store = PostgresStore::open(url, PostgresOptions::default()).await?;
+                let store = match loan {
+                    Some(loan) => worker::open(url, loan).await?,
+                    None => PostgresStore::open(url, PostgresOptions::default()).await?,
+                };
                 let store = Arc::new(store);
                 Ok(ServerDatabaseParts {
                     accounts: Arc::clone(&store) as Arc<dyn AccountWriter>,
+                    shared: loan.map(|_| Arc::clone(&store)),
                     store,
                 })
             }
@@ -152,6 +162,8 @@ impl Database {
 pub(crate) struct ServerDatabaseParts {
     pub(crate) store: Arc<dyn ServerStore>,
     pub(crate) accounts: Arc<dyn AccountWriter>,
+    /// From where this server crawls as one of several.
+    pub(crate) shared: Option<Arc<PostgresStore>>,
 }
 
 #[cfg(test)]

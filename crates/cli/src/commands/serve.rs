@@ -2,7 +2,10 @@
 
 use std::{process::ExitCode, sync::Arc};
 
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::{
+    signal::unix::{Signal, SignalKind, signal},
+    sync::watch,
+};
 use trawl_api::{
     Server, Tls,
     auth::key::{Scope, make},
@@ -12,7 +15,9 @@ use trawl_types::UnixMillis;
 
 use crate::{
     args::ServeArgs,
-    database::ServerDatabaseParts,
+    commands::worker,
+    database::{Database, ServerDatabaseParts},
+    exit::BadInput,
     logs,
     settings::{Settings, environment, misspelt},
 };
@@ -24,13 +29,28 @@ pub(crate) async fn run(args: &ServeArgs, verbose: u8) -> anyhow::Result<ExitCod
         tracing::warn!("{name} is no setting: did you mean {meant}?");
     }
     let database = settings.database()?;
+    let loan = (!settings.no_worker()).then(|| settings.loan());
+    if loan.is_none() && matches!(database, Database::File(_)) {
+        let why = "no-worker: nobody else can crawl from a file; use --database postgres://…";
+        return Err(BadInput(why.into()).into());
+    }
     let settings = settings.server()?;
-    let ServerDatabaseParts { store, accounts } = database.open_server_store().await?;
+    let parts = database.open_server_store(loan).await?;
+    let ServerDatabaseParts {
+        store,
+        accounts,
+        shared,
+    } = parts;
     if !settings.no_auth {
         first_key(accounts.as_ref()).await?;
     }
     let mut interrupts = signal(SignalKind::interrupt())?;
     let mut terminations = signal(SignalKind::terminate())?;
+    let (leave, left) = watch::channel(false);
+    let part = match &shared {
+        Some(shared) => Some(worker::take_part(shared, Arc::new(settings.clone()), left).await?),
+        None => None,
+    };
     let server = Server::bind(store, accounts, settings).await?;
     let scheme = if server.tls().is_some() {
         "https"
@@ -58,6 +78,14 @@ pub(crate) async fn run(args: &ServeArgs, verbose: u8) -> anyhow::Result<ExitCod
             }
             std::process::exit(i32::from(crate::exit::INTERRUPTED));
         });
+    };
+    let stop = async move {
+        stop.await;
+        // What is under way is finished before the store is closed.
+        let _ = leave.send(true);
+        if let Some(part) = part {
+            let _ = part.ended.await;
+        }
     };
     server.run(stop).await?;
     Ok(ExitCode::SUCCESS)

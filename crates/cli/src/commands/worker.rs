@@ -16,6 +16,7 @@ use trawl_types::UnixMillis;
 
 use crate::{
     args::ServeArgs,
+    database::Database,
     exit::BadInput,
     logs,
     settings::{Settings, environment},
@@ -27,11 +28,11 @@ const HEARTBEAT: Duration = Duration::from_secs(30);
 pub(crate) async fn run(args: &ServeArgs, verbose: u8) -> anyhow::Result<ExitCode> {
     let settings = Settings::load(args.config.path.as_deref(), &args.flags, &environment)?;
     logs::start(verbose, settings.log_level(), settings.json_logs());
-    let Some(url) = settings.shared_database() else {
+    let Database::Url(url) = settings.database()? else {
         let why = "a worker needs a database that it can share: --database postgres://…";
         return Err(BadInput(why.into()).into());
     };
-    let store = Arc::new(open(url, settings.loan()).await?);
+    let store = Arc::new(open(&url, settings.loan()).await?);
     let (tell, stop) = watch::channel(false);
     let mut interrupts = signal(SignalKind::interrupt())?;
     let mut terminations = signal(SignalKind::terminate())?;

@@ -26,13 +26,6 @@ impl Settings {
         }
     }
 
-    /// The address of a database that many processes share, where it is one.
-    pub(crate) fn shared_database(&self) -> Option<&str> {
-        let text = self.text("server.database")?;
-        let scheme = text.split_once("://")?.0;
-        matches!(scheme, "postgres" | "postgresql").then_some(text)
-    }
-
     pub(crate) fn no_worker(&self) -> bool {
         self.switch("server.no-worker")
     }

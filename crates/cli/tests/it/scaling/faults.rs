@@ -4,11 +4,10 @@
 
 use std::{thread, time::Duration};
 
-use trawl_testdb::Postgres;
 use trawl_testweb::WebSpec;
 
 use super::fleet::{
-    Worker, assert_at_rest, assert_polite, assert_true_graph, everything, server, wait_for_end,
+    Postgres, Worker, assert_at_rest, assert_polite, assert_true_graph, everything, server, wait_for_end,
 };
 use crate::harness::{Dice, Web};
 
@@ -24,7 +23,7 @@ const LOAN: [&str; 2] = ["--loan", "2s"];
 fn a_crawl_by_four_workers_survives_thirty_faults() {
     let mut dice = Dice::new(0x666c_6565);
     let postgres = Postgres::start();
-    let url = postgres.database();
+    let url = postgres.url.clone();
     let web = Web::start(WebSpec::many_hosts(HOSTS, PAGES));
     let mut front = server(&url);
     let mut workers: Vec<Worker> = (0..WORKERS).map(|_| Worker::start(&url, &LOAN)).collect();
@@ -61,5 +60,5 @@ fn a_crawl_by_four_workers_survives_thirty_faults() {
     assert_eq!(end["status"], "completed", "{end}");
     assert_true_graph(&web, &url, PAGES);
     assert_polite(&web.log().entries(), HOSTS, DELAY_MS);
-    assert_at_rest(&postgres, &url);
+    assert_at_rest(&url);
 }

@@ -10,7 +10,6 @@ use std::{
 
 use serde_json::{Value, json};
 use trawl_store::{PostgresOptions, PostgresStore, Store};
-use trawl_testdb::Postgres;
 use trawl_testweb::LoggedRequest;
 use trawl_types::{CrawlId, Sequence};
 
@@ -18,6 +17,39 @@ use crate::harness::{Api, Server, Web};
 
 /// Far above what anything takes on a busy machine.
 const HANG: Duration = Duration::from_mins(5);
+
+/// A PostgreSQL of one's own, with one database.
+pub(crate) struct Postgres {
+    server: trawl_testdb::Server,
+    runtime: tokio::runtime::Runtime,
+    pub(crate) url: String,
+}
+
+impl Postgres {
+    pub(crate) fn start() -> Self {
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let server = trawl_testdb::Server::start(Path::new(env!("CARGO_TARGET_TMPDIR")));
+        let make = async |url: String| {
+            let model = PostgresStore::open(&url, PostgresOptions::default()).await;
+            drop(model.unwrap());
+        };
+        let url = runtime.block_on(server.database(make));
+        Self {
+            server,
+            runtime,
+            url,
+        }
+    }
+
+    pub(crate) fn crash(&self) {
+        self.server.crash();
+    }
+
+    pub(crate) fn start_again(&self) {
+        self.server.start_again();
+        self.runtime.block_on(self.server.ready());
+    }
+}
 
 /// A `trawl worker`; killed when dropped.
 pub(crate) struct Worker(Child);
@@ -143,10 +175,15 @@ pub(crate) fn assert_polite(requests: &[LoggedRequest], hosts: u32, delay_ms: u6
     }
 }
 
-/// No host is left on loan, nothing waits.
-pub(crate) fn assert_at_rest(postgres: &Postgres, url: &str) {
-    let pending = postgres.number(url, "SELECT count(*) FROM crawl_pages WHERE state = 0");
-    assert_eq!(pending, 0);
-    let running = postgres.number(url, "SELECT count(*) FROM crawls WHERE state = 'running'");
-    assert_eq!(running, 0);
+/// Nothing waits and nothing runs.
+pub(crate) fn assert_at_rest(url: &str) {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let store = PostgresStore::open(url, PostgresOptions::default())
+            .await
+            .unwrap();
+        let counts = store.counts(CrawlId(1)).await.unwrap();
+        assert_eq!(counts.pending, 0);
+        assert_eq!(counts.done, counts.discovered);
+    });
 }

@@ -2,11 +2,10 @@
 
 use std::collections::HashSet;
 
-use trawl_testdb::Postgres;
 use trawl_testweb::WebSpec;
 
 use super::fleet::{
-    Worker, assert_at_rest, assert_polite, assert_true_graph, everything, server, wait_for_end,
+    Postgres, Worker, assert_at_rest, assert_polite, assert_true_graph, everything, server, wait_for_end,
 };
 use crate::harness::Web;
 
@@ -16,7 +15,7 @@ const PAGES: u32 = 1_500;
 #[test]
 fn workers_share_a_crawl_and_leave_it_without_asking_anything_twice() {
     let postgres = Postgres::start();
-    let url = postgres.database();
+    let url = postgres.url.clone();
     let web = Web::start(WebSpec::many_hosts(HOSTS, PAGES));
     let front = server(&url);
     let api = front.client();
@@ -38,13 +37,13 @@ fn workers_share_a_crawl_and_leave_it_without_asking_anything_twice() {
         assert!(asked.insert(page), "{} twice", request.path_and_query);
     }
     assert_polite(&web.log().entries(), HOSTS, 20);
-    assert_at_rest(&postgres, &url);
+    assert_at_rest(&url);
 }
 
 #[test]
 fn pause_resume_and_cancel_reach_all_workers() {
     let postgres = Postgres::start();
-    let url = postgres.database();
+    let url = postgres.url.clone();
     let web = Web::start(WebSpec::many_hosts(HOSTS, PAGES));
     let front = server(&url);
     let api = front.client();
