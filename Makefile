@@ -43,6 +43,10 @@ bench: ## Measure against a baseline in the same run
 bench-extract: ## Measure main content against other extractors; needs apt-get and PyPI
 	bench/extract/run
 
+.PHONY: bench-search
+bench-search: ## Measure search: quality, speed of embedding, latency; needs apt-get, npm and PyPI
+	bench/search/run
+
 .PHONY: bench-peers
 bench-peers: ## Measure against other crawlers; a workspace of its own
 	bench/peers/run

@@ -10,6 +10,7 @@
 //! * `extracting`: one document or many, from files, pipes and the web
 //! * `content`: copies, kept Markdown and text, documents, sitemaps
 //! * `serving`: crawl jobs over HTTP
+//! * `searching`: what was crawled is indexed and found
 //! * `signals`: Ctrl-C once and twice
 //! * `recrawl`: a second crawl of the same pages
 //! * `mapping`: terrain maps
@@ -31,5 +32,6 @@ mod memory;
 mod output;
 mod reach;
 mod recrawl;
+mod searching;
 mod serving;
 mod signals;
