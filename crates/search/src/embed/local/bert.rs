@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use super::{
     ModelError,
+    attention::Heads,
     linear::{Linear, Precision},
     math,
     weights::Weights,
@@ -76,6 +77,7 @@ pub(super) struct Bert {
 #[derive(Debug, Default)]
 struct Scratch {
     attention: Vec<f32>,
+    heads: Heads,
     context: Vec<f32>,
     wide: Vec<f32>,
     out: Vec<f32>,
@@ -212,11 +214,11 @@ impl Layer {
         for text in texts {
             let rows = at..at + text.len();
             at += text.len();
-            attend(
+            scratch.heads.attend(
                 &scratch.attention[rows.start * 3 * hidden..rows.end * 3 * hidden],
                 &mut scratch.context[rows.start * hidden..rows.end * hidden],
-                config,
-                &mut scratch.wide,
+                hidden,
+                config.num_attention_heads,
             );
         }
         self.attention_out.apply(&scratch.context, &mut scratch.out);
@@ -232,40 +234,5 @@ fn add_and_norm(x: &mut [f32], more: &[f32], norm: &Norm, config: &Config) {
     let hidden = config.hidden_size;
     for (x, more) in x.chunks_exact_mut(hidden).zip(more.chunks_exact(hidden)) {
         math::add_and_norm(x, more, &norm.weight, &norm.bias, config.layer_norm_eps);
-    }
-}
-
-/// Attention inside of one text: rows of query, key and value to rows of context.
-fn attend(rows: &[f32], context: &mut [f32], config: &Config, scratch: &mut Vec<f32>) {
-    let hidden = config.hidden_size;
-    let size = hidden / config.num_attention_heads;
-    let count = context.len() / hidden;
-    let scale = 1.0 / (size as f32).sqrt();
-    // Keys with the tokens side by side, so that one query meets many of them at once.
-    scratch.clear();
-    scratch.resize(size * count + count, 0.0);
-    let (keys, scores) = scratch.split_at_mut(size * count);
-    for head in (0..hidden).step_by(size) {
-        for (token, row) in rows.chunks_exact(3 * hidden).enumerate() {
-            let key = &row[hidden + head..hidden + head + size];
-            for (at, value) in key.iter().enumerate() {
-                keys[at * count + token] = value * scale;
-            }
-        }
-        for (row, context) in rows
-            .chunks_exact(3 * hidden)
-            .zip(context.chunks_exact_mut(hidden))
-        {
-            scores.fill(0.0);
-            for (value, keys) in row[head..head + size].iter().zip(keys.chunks_exact(count)) {
-                math::add_scaled(scores, *value, keys);
-            }
-            math::softmax(scores);
-            let context = &mut context[head..head + size];
-            for (score, row) in scores.iter().zip(rows.chunks_exact(3 * hidden)) {
-                let value = &row[2 * hidden + head..2 * hidden + head + size];
-                math::add_scaled(context, *score, value);
-            }
-        }
     }
 }

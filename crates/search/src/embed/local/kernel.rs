@@ -298,7 +298,7 @@ mod tests {
         let (rows, inner) = (17, 24);
         let x: Vec<u8> = (0..rows * inner).map(|n| (n * 31 % 256) as u8).collect();
         let weights: Vec<i8> = (0..inner * PANEL)
-            .map(|n| (n * 17 % 255 - 127) as i8)
+            .map(|n| (n as i32 * 17 % 255 - 127) as i8)
             .collect();
         let mut found = vec![0; rows * PANEL];
         panel_eight_bit(&x, inner, &weights, &mut found);

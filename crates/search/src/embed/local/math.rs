@@ -50,13 +50,16 @@ wide!(
     add_scaled(sum: &mut [f32], factor: f32, values: &[f32]), add_scaled_of
 );
 
+/// Added to a number of moderate size, it leaves the nearest whole number in the lowest bits: the
+/// usual conversions check for what cannot come here, and are not made for wide registers.
+const ROUND: f32 = 12_582_912.0;
+
 /// e to the power of `x`, good to 2e-7 for what can come here.
 #[inline(always)]
 fn exp(x: f32) -> f32 {
-    let x = x.clamp(-87.0, 87.0);
-    // Adding and taking away 1.5 · 2²³ rounds to a whole number.
-    const ROUND: f32 = 12_582_912.0;
-    let n = x * std::f32::consts::LOG2_E + ROUND - ROUND;
+    let x = x.max(-87.0).min(87.0);
+    let shifted = x * std::f32::consts::LOG2_E + ROUND;
+    let n = shifted - ROUND;
     let r = x - n * 0.693_359_4 + n * 2.121_944_4e-4;
     let p = 1.987_569_1e-4;
     let p = p * r + 1.398_2e-3;
@@ -65,7 +68,12 @@ fn exp(x: f32) -> f32 {
     let p = p * r + 1.666_666_6e-1;
     let p = p * r + 0.5;
     let p = p * r * r + r + 1.0;
-    p * f32::from_bits((((n as i32) + 127) << 23) as u32)
+    // The whole number becomes the exponent.
+    let power = shifted
+        .to_bits()
+        .wrapping_sub(ROUND.to_bits())
+        .wrapping_add(127);
+    p * f32::from_bits(power.wrapping_shl(23))
 }
 
 /// The error function (Abramowitz and Stegun 7.1.26), good to 1.5e-7.
@@ -92,9 +100,7 @@ fn gelu_of(values: &mut [f32]) {
 
 #[inline(always)]
 fn softmax_of(scores: &mut [f32]) {
-    let most = scores
-        .iter()
-        .fold(f32::NEG_INFINITY, |most, score| most.max(*score));
+    let most = range_of(scores).1;
     for score in scores.iter_mut() {
         *score = exp(*score - most);
     }
@@ -161,28 +167,32 @@ fn add_scaled_of(sum: &mut [f32], factor: f32, values: &[f32]) {
     }
 }
 
+/// The lowest and the highest number.
 #[inline(always)]
-fn to_bytes_of(row: &[f32], codes: &mut [u8]) -> (f32, f32) {
+fn range_of(values: &[f32]) -> (f32, f32) {
     let (mut low, mut high) = ([f32::INFINITY; 16], [f32::NEG_INFINITY; 16]);
-    let (whole, rest) = row.as_chunks::<16>();
+    let (whole, rest) = values.as_chunks::<16>();
     for chunk in whole {
         for ((low, high), value) in low.iter_mut().zip(&mut high).zip(chunk) {
-            *low = low.min(*value);
-            *high = high.max(*value);
+            *low = if *value < *low { *value } else { *low };
+            *high = if *value > *high { *value } else { *high };
         }
     }
-    let low = low
-        .iter()
-        .chain(rest)
-        .fold(f32::INFINITY, |low, value| low.min(*value));
-    let high = high
-        .iter()
-        .chain(rest)
-        .fold(f32::NEG_INFINITY, |high, value| high.max(*value));
+    let low = low.iter().chain(rest);
+    let high = high.iter().chain(rest);
+    (
+        low.fold(f32::INFINITY, |low, value| low.min(*value)),
+        high.fold(f32::NEG_INFINITY, |high, value| high.max(*value)),
+    )
+}
+
+#[inline(always)]
+fn to_bytes_of(row: &[f32], codes: &mut [u8]) -> (f32, f32) {
+    let (low, high) = range_of(row);
     let step = ((high - low) / 255.0).max(1e-20);
     let scale = 1.0 / step;
     for (code, value) in codes.iter_mut().zip(row) {
-        *code = ((value - low) * scale + 0.5) as i32 as u8;
+        *code = ((value - low) * scale + ROUND).to_bits() as u8;
     }
     (step, low)
 }

@@ -1,8 +1,10 @@
 //! Sentence-transformer models of the BERT family, run inside the process from a folder.
 //!
-//! In reading order: `weights` reads the file, `bert` is the model, `linear` its layers, `kernel`
+//! In reading order: `weights` reads the file, `bert` is the model, `linear` and `attention` its
+//! parts, `kernel`
 //! and `math` what they compute with, `folder` finds the files and cuts texts into tokens.
 
+mod attention;
 mod bert;
 mod folder;
 mod kernel;
