@@ -109,11 +109,12 @@ impl Writing<'_> {
 
     fn vector(&mut self, id: i64, chunk: &PreparedChunk) -> Result<(), SearchError> {
         if let (Some(model), Some(vector)) = (self.model, &chunk.vector) {
+            let stored = to_stored(vector);
             self.transaction
                 .prepare_cached("INSERT OR REPLACE INTO vectors (id, vector) VALUES (?, ?)")?
-                .execute(params![vector_id(model, id), to_stored(vector)])?;
+                .execute(params![vector_id(model, id), stored])?;
             if self.current == Some(model) {
-                self.followed.vectors.push((id as u32, vector.clone()));
+                self.followed.vectors.push((id as u32, stored));
             }
         }
         Ok(())

@@ -109,7 +109,7 @@ impl IndexFile {
         if memory.model == Some(id) {
             for (chunk, vector) in vectors {
                 if memory.lengths.lives(*chunk as u32) {
-                    memory.vectors.set(*chunk as u32, vector);
+                    memory.vectors.set_stored(*chunk as u32, &to_stored(vector));
                 }
             }
         }

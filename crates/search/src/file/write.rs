@@ -62,7 +62,8 @@ pub(super) struct Followed {
     pub(super) documents: Vec<(u32, Option<NewFacts>)>,
     pub(super) removed: Vec<u32>,
     pub(super) added: Vec<(u32, u32, u32, u32)>,
-    pub(super) vectors: Vec<(u32, Vec<f32>)>,
+    /// As they are stored: a file that is opened again gives the same numbers.
+    pub(super) vectors: Vec<(u32, Vec<u8>)>,
 }
 
 #[derive(Debug)]
@@ -167,7 +168,7 @@ impl Followed {
             memory.lengths.set(chunk, document, body, title);
         }
         for (chunk, vector) in self.vectors {
-            memory.vectors.set(chunk, &vector);
+            memory.vectors.set_stored(chunk, &vector);
         }
     }
 }
