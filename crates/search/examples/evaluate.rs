@@ -1,6 +1,7 @@
 //! Indexes a test collection and writes what every kind of search finds for its queries.
 //!
-//! `evaluate COLLECTION OUTPUT [MODEL]`: the collection is a folder with `docs.jsonl` (id, title,
+//! `evaluate COLLECTION OUTPUT [MODEL|none [float|eight-bit [LIMIT [K1,B,TITLE,DOCUMENT]]]]`: the
+//! collection is a folder with `docs.jsonl` (id, title,
 //! text) and `queries.jsonl` (id, text); the output gets `keyword.run`, and with a model
 //! `vector.run` and `hybrid.run`: query, document, rank, score on each line.
 
@@ -33,31 +34,63 @@ struct Line {
     text: String,
 }
 
+/// What was typed after collection and output.
+struct Options {
+    model: Option<Arc<LocalModel>>,
+    limit: usize,
+    weights: Bm25,
+}
+
+impl Options {
+    fn read(arguments: &[String]) -> Result<Self, Box<dyn Error>> {
+        let at = |n: usize| arguments.get(n).map(String::as_str);
+        let precision = match at(1) {
+            Some("float") => Precision::Float,
+            _ => Precision::EightBit,
+        };
+        let folder = at(0).filter(|folder| *folder != "none").map(Path::new);
+        let model = folder.map(|folder| LocalModel::load(folder, precision));
+        let numbers = at(3).unwrap_or_default().split(',');
+        let numbers: Vec<f32> = numbers.filter_map(|part| part.parse().ok()).collect();
+        let weights = match numbers.as_slice() {
+            [k1, b, title, document] => Bm25 {
+                k1: *k1,
+                b: *b,
+                title: *title,
+                document: *document,
+            },
+            _ => Bm25::default(),
+        };
+        Ok(Self {
+            model: model.transpose()?.map(Arc::new),
+            limit: at(2).map_or(Ok(100), str::parse)?,
+            weights,
+        })
+    }
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [collection, output, model @ ..] = arguments.as_slice() else {
+    let [collection, output, options @ ..] = arguments.as_slice() else {
         return Err("usage: evaluate COLLECTION OUTPUT [MODEL]".into());
     };
     let (collection, output) = (Path::new(collection), Path::new(output));
+    let Options {
+        model,
+        limit,
+        weights,
+    } = Options::read(options)?;
     std::fs::create_dir_all(output)?;
-    let precision = match std::env::var("PRECISION").as_deref() {
-        Ok("float") => Precision::Float,
-        _ => Precision::EightBit,
-    };
-    let model = model
-        .first()
-        .map(|folder| LocalModel::load(Path::new(folder), precision));
-    let model = model.transpose()?.map(Arc::new);
     let path = output.join("index.search");
     for ending in ["", "-wal", "-shm"] {
         let _ = std::fs::remove_file(format!("{}{ending}", path.display()));
     }
-    let index = IndexFile::open(&path)?.with_weights(weights());
+    let index = IndexFile::open(&path)?.with_weights(weights);
     let started = Instant::now();
     build(&index, collection, model.as_deref())?;
     eprintln!("indexed {:?} in {:?}", index.counts(), started.elapsed());
     let embedder = model.map(|model| Arc::new(model) as Arc<dyn Embedder>);
-    let modes: &[(Mode, &str)] = if embedder.is_some() {
+    let sides: &[(Mode, &str)] = if embedder.is_some() {
         &[
             (Mode::Keyword, "keyword"),
             (Mode::Vector, "vector"),
@@ -70,30 +103,24 @@ fn main() -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;
-    for (mode, name) in modes {
+    for (mode, name) in sides {
         let out = File::create(output.join(format!("{name}.run")))?;
-        let found = run(&runtime, &searcher, collection, *mode, BufWriter::new(out))?;
+        let request = Request {
+            mode: *mode,
+            one_per_document: true,
+            limit,
+            ..Request::new("")
+        };
+        let found = run(
+            &runtime,
+            &searcher,
+            collection,
+            &request,
+            BufWriter::new(out),
+        )?;
         eprintln!("{name}: {found}");
     }
     Ok(())
-}
-
-/// Weights to try instead of the usual ones: `BM25=k1,b,title,document`.
-fn weights() -> Bm25 {
-    let text = std::env::var("BM25").unwrap_or_default();
-    let numbers: Vec<f32> = text
-        .split(',')
-        .filter_map(|part| part.parse().ok())
-        .collect();
-    match numbers.as_slice() {
-        [k1, b, title, document] => Bm25 {
-            k1: *k1,
-            b: *b,
-            title: *title,
-            document: *document,
-        },
-        _ => Bm25::default(),
-    }
 }
 
 fn lines(path: &Path) -> Result<Vec<Line>, Box<dyn Error>> {
@@ -150,17 +177,15 @@ fn run(
     runtime: &tokio::runtime::Runtime,
     searcher: &Searcher,
     collection: &Path,
-    mode: Mode,
+    like: &Request,
     mut out: BufWriter<File>,
 ) -> Result<String, Box<dyn Error>> {
     let mut times = Vec::new();
     for line in lines(&collection.join("queries.jsonl"))? {
         let text: String = line.text.chars().take(1000).collect();
         let request = Request {
-            mode,
-            one_per_document: true,
-            limit: std::env::var("LIMIT").map_or(100, |text| text.parse().unwrap_or(100)),
-            ..Request::new(plain(&text))
+            query: plain(&text),
+            ..like.clone()
         };
         let started = Instant::now();
         let response = runtime.block_on(searcher.search(&request))?;

@@ -45,7 +45,9 @@ impl Dice {
     fn vector(&mut self, dimension: usize) -> Vec<f32> {
         let mut vector: Vec<f32> = (0..dimension).map(|_| self.share() as f32 - 0.5).collect();
         let norm = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
-        vector.iter_mut().for_each(|value| *value /= norm);
+        for value in &mut vector {
+            *value /= norm;
+        }
         vector
     }
 }
@@ -88,7 +90,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;
-    let modes: &[(Mode, &str)] = match embedder {
+    let asked: &[(Mode, &str)] = match embedder {
         Some(_) => &[
             (Mode::Keyword, "keyword"),
             (Mode::Vector, "vector"),
@@ -96,7 +98,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ],
         None => &[(Mode::Keyword, "keyword")],
     };
-    for (mode, label) in modes {
+    for (mode, label) in asked {
         println!("{label}: {}", ask(&runtime, &searcher, *mode)?);
     }
     println!("{} MB resident", resident()?);

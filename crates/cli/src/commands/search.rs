@@ -26,8 +26,8 @@ pub(crate) async fn run(args: &SearchArgs) -> anyhow::Result<ExitCode> {
         Err(error @ SearchError::Missing(_)) => return Err(BadInput(error.to_string()).into()),
         other => other?,
     };
-    let embedded = index.model()?.is_some();
-    let wanted = embedded && args.mode != ModeArg::Keyword;
+    let has_vectors = index.model()?.is_some();
+    let wanted = has_vectors && args.mode != ModeArg::Keyword;
     let embedder = if wanted {
         embedder(&args.model).await?
     } else {
@@ -86,14 +86,14 @@ fn show(out: &mut impl Write, response: &Response) -> std::io::Result<()> {
     for (place, hit) in response.results.iter().enumerate() {
         let title = hit.title.as_deref().unwrap_or(&hit.url);
         let title = printable(title);
-        writeln!(out, "{:>2}. {}", place + 1, style(&*title).bold())?;
-        writeln!(out, "    {}", style(&*printable(&hit.url)).cyan())?;
+        writeln!(out, "{:>2}. {}", place + 1, style(title).bold())?;
+        writeln!(out, "    {}", style(printable(&hit.url)).cyan())?;
         if let Some(header) = hit
             .section_header
             .as_deref()
             .filter(|h| Some(*h) != hit.title.as_deref())
         {
-            writeln!(out, "    {}", style(&*printable(header)).dim())?;
+            writeln!(out, "    {}", style(printable(header)).dim())?;
         }
         writeln!(out, "    {}\n", snippet(hit))?;
     }
@@ -159,5 +159,5 @@ fn plain(characters: &[char]) -> String {
             text.push(c);
         }
     }
-    printable(&text).to_string()
+    printable(&text)
 }

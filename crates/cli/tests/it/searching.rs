@@ -33,15 +33,10 @@ fn web(extra: Behaviours) -> Web {
     Web::start_with(WebSpec::many_hosts(1, 1), behaviours)
 }
 
-fn crawl(web: &Web, database: &Path, keep: &str) {
-    let args = ["--keep", keep, "--output", "none"];
-    let mut command = Trawl::crawl(database, "0");
-    if keep.is_empty() {
-        command = command.args(&args[2..]);
-    } else {
-        command = command.args(&args);
-    }
-    command.arg(web.url(0, "/")).run().expect_code(0);
+fn crawl(web: &Web, database: &Path, keep: &[&str]) {
+    let command = Trawl::crawl(database, "0").args(["--output", "none"]);
+    let command = command.args(keep).arg(web.url(0, "/"));
+    command.run().expect_code(0);
 }
 
 fn index(database: &Path) -> String {
@@ -70,7 +65,7 @@ fn what_was_crawled_can_be_searched() {
     let web = web(Behaviours::none().on(0, "/nets", page("Nets", NETS)));
     for keep in ["markdown", "html"] {
         let (_folder, database) = place();
-        crawl(&web, &database, keep);
+        crawl(&web, &database, &["--keep", keep]);
         index(&database);
         let hits = search(&database, "mending a fishing net");
         assert_eq!(urls(&hits)[0], "/nets", "{keep}");
@@ -95,7 +90,7 @@ fn what_was_crawled_can_be_searched() {
 fn without_content_it_is_said_what_to_do() {
     let web = web(Behaviours::none().on(0, "/nets", page("Nets", NETS)));
     let (_folder, database) = place();
-    crawl(&web, &database, "");
+    crawl(&web, &database, &[]);
     let said = index(&database);
     assert!(said.contains("--keep markdown"), "{said}");
     let missing = Trawl::on("search", Path::new("nowhere.db"))
@@ -108,7 +103,7 @@ fn without_content_it_is_said_what_to_do() {
 fn a_second_index_run_reads_only_what_is_new() {
     let first = web(Behaviours::none().on(0, "/nets", page("Nets", NETS)));
     let (_folder, database) = place();
-    crawl(&first, &database, "markdown");
+    crawl(&first, &database, &["--keep", "markdown"]);
     index(&database);
     let again = index(&database);
     assert!(again.contains("0 added, 0 changed"), "{again}");

@@ -142,7 +142,7 @@ impl IndexFile {
             params![document, tag],
         )?;
         self.facts(&[document as u32], |facts| {
-            facts.tags.retain(|has| *has != tag)
+            facts.tags.retain(|has| *has != tag);
         });
         Ok(removed > 0)
     }

@@ -63,7 +63,7 @@ fn merge(
     run: &[Segment],
     lengths: &Lengths,
 ) -> Result<(), rusqlite::Error> {
-    let (Some(first), Some(last)) = (run.first(), run.last()) else {
+    let (Some(oldest), Some(newest)) = (run.first(), run.last()) else {
         return Ok(());
     };
     let mut select = transaction.prepare_cached(
@@ -71,18 +71,18 @@ fn merge(
          ORDER BY field, term, segment",
     )?;
     // Lists are written after all are read: the new segment has the number of the first old one.
-    let mut merged: Vec<(u8, String, PostingList)> = Vec::new();
-    let mut rows = select.query(params![first.id, last.id])?;
+    let mut lists: Vec<(u8, String, PostingList)> = Vec::new();
+    let mut rows = select.query(params![oldest.id, newest.id])?;
     while let Some(row) = rows.next()? {
         let field: u8 = row.get(0)?;
         let term = row.get_ref(1)?.as_str().unwrap_or_default();
-        if merged
+        if lists
             .last()
             .is_none_or(|(f, t, _)| *f != field || t != term)
         {
-            merged.push((field, term.to_owned(), PostingList::default()));
+            lists.push((field, term.to_owned(), PostingList::default()));
         }
-        let Some((_, _, list)) = merged.last_mut() else {
+        let Some((_, _, list)) = lists.last_mut() else {
             continue;
         };
         let chunks = row.get_ref(2)?.as_blob().unwrap_or_default();
@@ -96,13 +96,13 @@ fn merge(
     drop(rows);
     transaction.execute(
         "DELETE FROM postings WHERE segment BETWEEN ? AND ?",
-        params![first.id, last.id],
+        params![oldest.id, newest.id],
     )?;
     transaction.execute(
         "DELETE FROM segments WHERE id BETWEEN ? AND ?",
-        params![first.id, last.id],
+        params![oldest.id, newest.id],
     )?;
-    write(transaction, first.id, last.last, run, merged, lengths)
+    write(transaction, oldest.id, newest.last, run, lists, lengths)
 }
 
 fn write(

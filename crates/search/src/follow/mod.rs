@@ -157,13 +157,14 @@ impl Indexer {
                 done.copies += 1;
                 changes.gone.push((record.url.clone(), crawl.0));
             }
-            OutcomeKind::Fetched => match self.content(crawl, record).await? {
-                Some(content) => self.page(crawl, record, content, changes, done)?,
-                None => {
+            OutcomeKind::Fetched => {
+                if let Some(content) = self.content(crawl, record).await? {
+                    self.page(crawl, record, content, changes, done)?;
+                } else {
                     done.without_content += 1;
                     changes.seen.push((record.url.clone(), crawl.0));
                 }
-            },
+            }
             OutcomeKind::NotModified => {
                 done.unchanged += 1;
                 changes.seen.push((record.url.clone(), crawl.0));

@@ -13,7 +13,9 @@ fn unit(seed: u64, dimension: usize) -> Vec<f32> {
         })
         .collect();
     let norm = vector.iter().map(|v| v * v).sum::<f32>().sqrt();
-    vector.iter_mut().for_each(|v| *v /= norm);
+    for value in &mut vector {
+        *value /= norm;
+    }
     vector
 }
 

@@ -166,7 +166,9 @@ fn mean(states: &[f32], hidden: usize) -> Vec<f32> {
     }
     let norm = math::dot(&sum, &sum).sqrt();
     if norm > 0.0 {
-        sum.iter_mut().for_each(|value| *value /= norm);
+        for value in &mut sum {
+            *value /= norm;
+        }
     }
     sum
 }

@@ -111,7 +111,7 @@ mod x86 {
     macro_rules! in_blocks {
         ($rows:expr, $block:ident, [$($size:literal),*], $call:expr) => {
             let mut row = 0;
-            $(while row + $size <= $rows {
+            $(while $rows - row >= $size {
                 $call($block::<$size>, row);
                 row += $size;
             })*

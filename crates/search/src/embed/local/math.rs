@@ -2,6 +2,14 @@
 
 // Each function is compiled twice; the wider one is called where the processor can run it.
 #![allow(unsafe_code)]
+// Bodies must become part of the functions that are compiled for wide registers, and formulas are
+// written as the books have them. `clamp` asks whether its bounds are in order, which cannot be
+// answered eight at a time.
+#![allow(
+    clippy::inline_always,
+    clippy::many_single_char_names,
+    clippy::manual_clamp
+)]
 
 /// Makes a function that runs with AVX2 where there is AVX2.
 macro_rules! wide {

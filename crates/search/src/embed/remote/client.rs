@@ -52,7 +52,7 @@ impl JsonClient {
             client: Client::builder(TokioExecutor::new()).build(connector),
             base,
             key,
-            timeout: Duration::from_secs(60),
+            timeout: Duration::from_mins(1),
             pause: Duration::from_millis(500),
         })
     }

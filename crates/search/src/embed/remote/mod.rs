@@ -149,7 +149,9 @@ fn vector(value: &Value) -> Option<Vec<f32>> {
 fn normalised(mut vector: Vec<f32>) -> Vec<f32> {
     let norm = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
     if norm.is_finite() && norm >= 0.1 {
-        vector.iter_mut().for_each(|value| *value /= norm);
+        for value in &mut vector {
+            *value /= norm;
+        }
     }
     vector
 }
