@@ -1,3 +1,5 @@
+//! Vectors by chunk: what is found, what is filtered, what is gone.
+
 use proptest::prelude::*;
 
 use super::*;

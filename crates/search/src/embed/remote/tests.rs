@@ -1,3 +1,5 @@
+//! Both protocols against the server that `trawl embed-server` runs.
+
 use std::sync::{
     Arc,
     atomic::{AtomicUsize, Ordering},
@@ -16,6 +18,7 @@ struct Lengths {
 }
 
 #[async_trait]
+#[allow(clippy::unnecessary_literal_bound)] // the trait's signature
 impl Embedder for Lengths {
     fn model(&self) -> &str {
         "lengths"
