@@ -48,6 +48,10 @@ bench-serve: ## Measure the server: streams, slow and idle readers, large result
 	$(CARGO) build --release --locked --package trawl-cli --package trawl-testweb
 	bench/serve/run
 
+.PHONY: bench-search
+bench-search: ## Measure search: quality, speed of embedding, latency; needs apt-get, npm and PyPI
+	bench/search/run
+
 .PHONY: bench-peers
 bench-peers: ## Measure against other crawlers; a workspace of its own
 	bench/peers/run

@@ -70,6 +70,10 @@ async fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Explain(args) => commands::explain::run(&args).await,
         Command::Export(args) => commands::export::run(&args).await,
         Command::Extract(args) => Box::pin(commands::extract::run(&args)).await,
+        Command::Index(args) => Box::pin(commands::index::run(&args)).await,
+        Command::Search(args) => Box::pin(commands::search::run(&args)).await,
+        Command::Models(args) => commands::models::run(&args),
+        Command::EmbedServer(args) => Box::pin(commands::embed_server::run(&args)).await,
         Command::Demo(args) => Box::pin(commands::demo::run(args)).await,
     }
 }

@@ -3,6 +3,7 @@
 mod content;
 mod map;
 mod network;
+mod search;
 mod server;
 
 use std::{path::PathBuf, time::Duration};
@@ -14,6 +15,10 @@ pub(crate) use content::{ContentArgs, KeepArg, SitemapsArg};
 use crate::units;
 pub(crate) use map::{ClassArg, GraphFormat, LevelArg, MapArgs, ViewArgs, ViewFormat};
 pub(crate) use network::NetworkArgs;
+pub(crate) use search::{
+    EmbedServerArgs, IndexArgs, ModeArg, ModelArgs, ModelsArgs, ModelsCommand, ProtocolArg,
+    RegistryArg, SearchArgs,
+};
 pub(crate) use server::{
     ConfigArgs, ConfigCommand, KeysArgs, KeysCommand, NewKeyArgs, RoleKind, ScopeKind, ServeArgs,
     UsersArgs, UsersCommand,
@@ -64,6 +69,14 @@ pub(crate) enum Command {
     Export(ExportArgs),
     /// Print the main content of a page or another document as Markdown, text, HTML or JSON
     Extract(Box<ExtractArgs>),
+    /// Make what was crawled searchable
+    Index(Box<IndexArgs>),
+    /// Search what was crawled, by words and by meaning
+    Search(Box<SearchArgs>),
+    /// Get and list models for search by meaning
+    Models(ModelsArgs),
+    /// Serve the local model to other programs over HTTP
+    EmbedServer(Box<EmbedServerArgs>),
     /// Crawl a small made-up web on this machine, to see how it looks
     Demo(DemoArgs),
 }

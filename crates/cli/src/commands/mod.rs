@@ -3,12 +3,17 @@
 pub(crate) mod config;
 pub(crate) mod crawl;
 pub(crate) mod demo;
+pub(crate) mod embed_server;
+mod embedder;
 pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod extract;
+pub(crate) mod index;
 pub(crate) mod keys;
 pub(crate) mod map;
+pub(crate) mod models;
 pub(crate) mod resume;
+pub(crate) mod search;
 pub(crate) mod serve;
 mod session;
 pub(crate) mod status;

@@ -11,6 +11,7 @@
 //! * `content`: copies, kept Markdown and text, documents, sitemaps
 //! * `serving`: crawl jobs over HTTP
 //! * `scaling`: one crawl by several processes on PostgreSQL
+//! * `searching`: what was crawled is indexed and found
 //! * `signals`: Ctrl-C once and twice
 //! * `recrawl`: a second crawl of the same pages
 //! * `mapping`: terrain maps
@@ -33,5 +34,6 @@ mod output;
 mod reach;
 mod recrawl;
 mod scaling;
+mod searching;
 mod serving;
 mod signals;

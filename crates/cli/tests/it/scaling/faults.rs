@@ -7,7 +7,8 @@ use std::{thread, time::Duration};
 use trawl_testweb::WebSpec;
 
 use super::fleet::{
-    Postgres, Worker, assert_at_rest, assert_polite, assert_true_graph, everything, server, wait_for_end,
+    Postgres, Worker, assert_at_rest, assert_polite, assert_true_graph, everything, server,
+    wait_for_end,
 };
 use crate::harness::{Dice, Web};
 
@@ -28,8 +29,14 @@ fn a_crawl_by_four_workers_survives_thirty_faults() {
     let mut front = server(&url);
     let mut workers: Vec<Worker> = (0..WORKERS).map(|_| Worker::start(&url, &LOAN)).collect();
     let mut api = front.client();
-    let job = api.post("/spider/crawl?result_mode=store", &everything(&web, DELAY_MS));
-    let job = job.expect(202).json()["job_id"].as_str().unwrap().to_owned();
+    let job = api.post(
+        "/spider/crawl?result_mode=store",
+        &everything(&web, DELAY_MS),
+    );
+    let job = job.expect(202).json()["job_id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     for _ in 0..FAULTS {
         thread::sleep(Duration::from_millis(200 + dice.below(800)));
         match dice.below(8) {

@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use trawl_testweb::WebSpec;
 
 use super::fleet::{
-    Postgres, Worker, assert_at_rest, assert_polite, assert_true_graph, everything, server, wait_for_end,
+    Postgres, Worker, assert_at_rest, assert_polite, assert_true_graph, everything, server,
+    wait_for_end,
 };
 use crate::harness::Web;
 
@@ -21,7 +22,10 @@ fn workers_share_a_crawl_and_leave_it_without_asking_anything_twice() {
     let api = front.client();
     let (first, second) = (Worker::start(&url, &[]), Worker::start(&url, &[]));
     let job = api.post("/spider/crawl?result_mode=store", &everything(&web, 20));
-    let job = job.expect(202).json()["job_id"].as_str().unwrap().to_owned();
+    let job = job.expect(202).json()["job_id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     web.wait_until(|log| log.len() > 300);
     let workers = api.get("/workers").expect(200).json();
     assert_eq!(workers["workers"].as_array().unwrap().len(), 2, "{workers}");
@@ -49,7 +53,10 @@ fn pause_resume_and_cancel_reach_all_workers() {
     let api = front.client();
     let _workers = [Worker::start(&url, &[]), Worker::start(&url, &[])];
     let job = api.post("/spider/crawl?result_mode=store", &everything(&web, 100));
-    let job = job.expect(202).json()["job_id"].as_str().unwrap().to_owned();
+    let job = job.expect(202).json()["job_id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     web.wait_until(|log| log.len() > 100);
     let paused = api.act(&format!("/jobs/{job}/pause")).expect(200);
     assert_eq!(paused.json()["status"], "paused");

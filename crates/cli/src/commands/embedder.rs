@@ -1,0 +1,67 @@
+//! Which embedder is meant: a model in a folder, a server, or none.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use trawl_search::embed::{Embedder, LocalModel, OpenAiEmbedder, Precision, TeiEmbedder};
+
+use crate::{
+    args::{ModelArgs, ProtocolArg},
+    exit::BadInput,
+};
+
+/// The model that is used where none is named.
+pub(crate) const DEFAULT_MODEL: &str = "all-MiniLM-L6-v2";
+
+/// The folder of pulled models.
+pub(crate) fn models_folder(given: Option<&Path>) -> anyhow::Result<PathBuf> {
+    if let Some(folder) = given {
+        return Ok(folder.to_owned());
+    }
+    let home = std::env::home_dir().filter(|home| !home.as_os_str().is_empty());
+    let home = home.ok_or_else(|| BadInput("name a folder for models with --models".into()))?;
+    Ok(home.join(".local/share/trawl/models"))
+}
+
+/// The embedder that is meant; nothing where none is wanted, or none named and none pulled.
+pub(crate) async fn embedder(args: &ModelArgs) -> anyhow::Result<Option<Arc<dyn Embedder>>> {
+    if let Some(url) = &args.embed_url {
+        return remote(url, args).await.map(Some);
+    }
+    let name = args.model.as_deref();
+    if name == Some("none") {
+        return Ok(None);
+    }
+    let folder = match name {
+        Some(path) if Path::new(path).join("config.json").exists() => PathBuf::from(path),
+        _ => models_folder(args.models.as_deref())?.join(name.unwrap_or(DEFAULT_MODEL)),
+    };
+    if !folder.join("config.json").exists() {
+        if let Some(name) = name {
+            let message = format!("there is no model {name} in {}", folder.display());
+            return Err(BadInput(message).into());
+        }
+        return Ok(None);
+    }
+    let precision = if args.full_precision {
+        Precision::Float
+    } else {
+        Precision::EightBit
+    };
+    let load = tokio::task::spawn_blocking(move || LocalModel::load(&folder, precision));
+    Ok(Some(Arc::new(Arc::new(load.await??))))
+}
+
+async fn remote(url: &str, args: &ModelArgs) -> anyhow::Result<Arc<dyn Embedder>> {
+    let key = args.embed_key.clone();
+    Ok(match args.embed_protocol {
+        ProtocolArg::Tei => Arc::new(TeiEmbedder::connect(url, args.model.clone(), key).await?),
+        ProtocolArg::Openai => {
+            let missing = || BadInput("name the server's model with --model".into());
+            let model = args.model.clone().ok_or_else(missing)?;
+            Arc::new(OpenAiEmbedder::connect(url, model, key).await?)
+        }
+    })
+}

@@ -1,0 +1,135 @@
+//! `trawl index`: makes what was crawled searchable, from where it stopped.
+
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+    sync::Arc,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use trawl_search::{
+    file::IndexFile,
+    follow::{Followed, Indexer, Settings},
+};
+use trawl_types::{CrawlId, UnixMillis};
+
+use super::{embedder::embedder, open_to_read};
+use crate::{args::IndexArgs, display::number};
+
+/// The index that belongs to a database.
+pub(crate) fn index_path(index: Option<&Path>, database: &Path) -> PathBuf {
+    index.map_or_else(
+        || {
+            let mut name = database.as_os_str().to_owned();
+            name.push(".search");
+            PathBuf::from(name)
+        },
+        Path::to_owned,
+    )
+}
+
+pub(crate) async fn run(args: &IndexArgs) -> anyhow::Result<ExitCode> {
+    let store = open_to_read(&args.database.database)?;
+    let path = index_path(args.index.as_deref(), &args.database.database);
+    let opening = path.clone();
+    let index = tokio::task::spawn_blocking(move || IndexFile::open(&opening)).await??;
+    let embedder = embedder(&args.model).await?;
+    let languages = args
+        .languages
+        .iter()
+        .map(|code| code.trim().to_ascii_lowercase());
+    let languages: Vec<String> = languages.filter(|code| !code.is_empty()).collect();
+    let all = languages.iter().any(|code| code == "all");
+    let indexer = Indexer {
+        store,
+        index: Arc::new(index),
+        embedder,
+        settings: Settings {
+            crawl: args.crawl.map(CrawlId),
+            languages: if all { Vec::new() } else { languages },
+            confirmed: args.confirm_removals,
+            ..Settings::default()
+        },
+    };
+    let line = line(args.quiet);
+    let progress = |done: &Followed| {
+        line.set_message(format!(
+            "{} read, {} documents new or changed, {} chunks embedded",
+            number(done.read),
+            number(done.added + done.changed),
+            number(done.embedded)
+        ));
+        line.tick();
+    };
+    let done = indexer.catch_up(now(), &progress).await;
+    line.finish_and_clear();
+    let done = done?;
+    if !args.quiet {
+        summary(&indexer, &done, &path);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn now() -> UnixMillis {
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    UnixMillis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+fn line(quiet: bool) -> ProgressBar {
+    let line = if quiet {
+        ProgressBar::hidden()
+    } else {
+        ProgressBar::new_spinner()
+    };
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}") {
+        line.set_style(style);
+    }
+    line
+}
+
+fn summary(indexer: &Indexer, done: &Followed, path: &Path) {
+    let counts = indexer.index.counts();
+    eprintln!(
+        "{} documents in {} chunks, {} of them with vectors: {}",
+        number(counts.documents),
+        number(counts.chunks),
+        number(counts.embedded),
+        path.display()
+    );
+    eprintln!(
+        "  {} added, {} changed, {} unchanged, {} removed; {} chunks embedded, {} taken over",
+        number(done.added),
+        number(done.changed),
+        number(done.unchanged),
+        number(done.removed),
+        number(done.embedded),
+        number(done.reused + done.chunks_kept)
+    );
+    let hints = [
+        (
+            done.other_languages,
+            "pages in other languages were left out: see --languages",
+        ),
+        (
+            done.copies,
+            "pages that repeat another one to the letter were left out",
+        ),
+        (
+            done.held_back,
+            "documents whose pages are gone were kept, as they are many: --confirm-removals",
+        ),
+        (
+            done.without_content,
+            "pages had nothing to index: crawl with --keep markdown, or --keep html",
+        ),
+    ];
+    for (count, hint) in hints.into_iter().filter(|(count, _)| *count > 0) {
+        eprintln!("  {} {hint}", number(count));
+    }
+    if indexer.embedder.is_none() {
+        eprintln!("  there is no model: search goes by words alone (`trawl models pull`)");
+    }
+}
