@@ -93,14 +93,15 @@ impl Overview for PostgresStore {
             let conn = self.looking().await?;
             let host = match &filter.host {
                 None => None,
-                Some(name) => match self.known_host(&conn, name).await? {
-                    Some(host) => Some(host),
-                    None => {
+                Some(name) => {
+                    let host = self.known_host(&conn, name).await?;
+                    if host.is_none() {
                         conn.commit().await?;
                         let (items, next) = (Vec::new(), None);
                         return Ok(Listed { items, next });
                     }
-                },
+                    host
+                }
             };
             let found = queue_rows::queue(&conn, crawl, host, &filter).await?;
             conn.commit().await?;

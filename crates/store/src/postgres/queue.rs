@@ -227,15 +227,12 @@ async fn clear(
     host: Option<HostId>,
 ) -> Result<(Changed, Told), Fault> {
     lock(conn, crawl).await?;
-    let cleared = match host {
-        Some(host) => {
-            let sql = "DELETE FROM crawl_pages WHERE crawl = $1 AND state = 0 AND host = $2";
-            conn.execute(sql, &[&crawl.0, &host.0]).await?
-        }
-        None => {
-            let sql = "DELETE FROM crawl_pages WHERE crawl = $1 AND state = 0";
-            conn.execute(sql, &[&crawl.0]).await?
-        }
+    let cleared = if let Some(host) = host {
+        let sql = "DELETE FROM crawl_pages WHERE crawl = $1 AND state = 0 AND host = $2";
+        conn.execute(sql, &[&crawl.0, &host.0]).await?
+    } else {
+        let sql = "DELETE FROM crawl_pages WHERE crawl = $1 AND state = 0";
+        conn.execute(sql, &[&crawl.0]).await?
     };
     let mut counted = Changes::default();
     counted.clear(cleared);

@@ -170,12 +170,12 @@ async fn name(conn: &Conn, found: Vec<(HostId, QueuedUrl)>) -> Result<Vec<Queued
         .iter()
         .map(|row| (row.get(0), row.get::<_, Heard>(1).0));
     let names: FxHashMap<i64, String> = names.collect();
-    let named = found.into_iter().map(|(host, url)| QueuedUrl {
+    let urls = found.into_iter().map(|(host, url)| QueuedUrl {
         url: addresses.get(&url.page.0).cloned().unwrap_or_default(),
         host: names.get(&host.0).cloned().unwrap_or_default(),
         ..url
     });
-    Ok(named.collect())
+    Ok(urls.collect())
 }
 
 /// Where the order is by score, ranks say all.

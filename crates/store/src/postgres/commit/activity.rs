@@ -32,7 +32,7 @@ pub(super) async fn count(conn: &Conn, work: &Work, ends: &mut Ends) -> Result<(
         return Ok(());
     }
     ends.changes.bytes(read as u64);
-    let (keys, figures): (Vec<(i64, i16)>, Vec<(i64, i64)>) = counted.into_iter().unzip();
+    let (keys, figures): (Vec<_>, Vec<_>) = counted.into_iter().unzip();
     let (minutes, outcomes): (Vec<i64>, Vec<i16>) = keys.into_iter().unzip();
     let (visits, bytes): (Vec<i64>, Vec<i64>) = figures.into_iter().unzip();
     let sql = "INSERT INTO activity AS a (crawl, minute, outcome, visits, bytes)
