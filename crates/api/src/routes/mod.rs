@@ -136,14 +136,45 @@ fn endpoints() -> OpenApiRouter<Shared> {
 
 /// The contract, for programs.
 pub fn openapi() -> utoipa::openapi::OpenApi {
-    endpoints().into_openapi()
+    with_rates(endpoints().into_openapi())
+}
+
+/// Whoever must say who they are may ask too often.
+fn with_rates(mut contract: utoipa::openapi::OpenApi) -> utoipa::openapi::OpenApi {
+    use utoipa::openapi::{ContentBuilder, Ref, ResponseBuilder};
+    let body = Ref::from_schema_name("ErrorBody");
+    let answer = ResponseBuilder::new()
+        .description(
+            "Too many requests, or too many wrong keys: `Retry-After` says how long to wait",
+        )
+        .content(
+            "application/json",
+            ContentBuilder::new().schema(Some(body)).build(),
+        )
+        .build();
+    for path in contract.paths.paths.values_mut() {
+        let operations = [
+            &mut path.get,
+            &mut path.post,
+            &mut path.put,
+            &mut path.delete,
+            &mut path.patch,
+        ];
+        for operation in operations.into_iter().flatten() {
+            let answers = &mut operation.responses.responses;
+            if answers.contains_key("401") && !answers.contains_key("429") {
+                answers.insert("429".into(), answer.clone().into());
+            }
+        }
+    }
+    contract
 }
 
 /// The whole server: the same endpoints at `/`, `/api` and `/api/v1`.
 pub(crate) fn router(app: &Shared) -> Router {
     let (api, contract) = endpoints().split_for_parts();
     let api = api
-        .merge(docs::router(contract))
+        .merge(docs::router(with_rates(contract)))
         .with_state(Shared::clone(app));
     let most = app.settings.limits.body_bytes;
     Router::new()

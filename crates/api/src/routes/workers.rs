@@ -43,7 +43,7 @@ pub(super) struct Workers {
     (status = 200, body = Workers), (status = 401, body = ErrorBody), (status = 403, body = ErrorBody)))]
 pub(super) async fn list(
     State(app): State<Shared>,
-    Admin(_): Admin,
+    _admin: Admin,
 ) -> Result<Json<Workers>, ApiError> {
     let rows = match app.store.workers() {
         Some(registry) => registry.workers().await?,
