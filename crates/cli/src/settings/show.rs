@@ -43,9 +43,12 @@ pub(crate) fn shown(settings: &Settings) -> String {
 
 /// Addresses of databases as they may be shown.
 fn without_passwords(texts: &[String]) -> Vec<String> {
-    let shown = texts.iter().map(|text| match is_url(text) {
-        true => hidden(text),
-        false => text.clone(),
+    let shown = texts.iter().map(|text| {
+        if is_url(text) {
+            hidden(text)
+        } else {
+            text.clone()
+        }
     });
     shown.collect()
 }
