@@ -148,13 +148,8 @@ pub(crate) fn assert_true_graph(web: &Web, url: &str, pages: u32) {
                 after = record.seq;
                 let page = web.page_of(&record.url).unwrap();
                 assert!(seen.insert(page), "two results for {}", record.url);
-                assert_eq!(
-                    record.depth,
-                    web.graph().depth(page).unwrap(),
-                    "{}",
-                    record.url
-                );
-                for link in store.links_of(record.page).await.unwrap() {
+                assert_eq!(record.depth, web.graph().depth(page), "{}", record.url);
+                for link in store.links_of(record.page_id).await.unwrap() {
                     assert!(edges.insert((page, web.page_of(&link.url).unwrap())));
                 }
             }
