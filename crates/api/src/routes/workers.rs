@@ -45,7 +45,7 @@ pub(super) async fn list(
     State(app): State<Shared>,
     _admin: Admin,
 ) -> Result<Json<Workers>, ApiError> {
-    let rows = match app.store.workers() {
+    let rows = match app.store.registry() {
         Some(registry) => registry.workers().await?,
         None => Vec::new(),
     };

@@ -88,7 +88,7 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     }
 
     /// The processes that crawl from this store, where there may be several.
-    fn workers(&self) -> Option<&dyn WorkerRegistry> {
+    fn registry(&self) -> Option<&dyn WorkerRegistry> {
         None
     }
 

@@ -146,7 +146,7 @@ impl Store for PostgresStore {
         true
     }
 
-    fn workers(&self) -> Option<&dyn WorkerRegistry> {
+    fn registry(&self) -> Option<&dyn WorkerRegistry> {
         Some(self)
     }
 

@@ -150,11 +150,11 @@ async fn bodies_go_with_the_last_visit_that_refers_to_them() {
     let store = plain_store(&url).await;
     let seed = link(&store, "a.test", 0);
     let body = encode("https://a.test/0", NOW, 200, [], b"body").unwrap();
-    let seen = Visit {
+    let with_body = Visit {
         body: Some(body),
         ..visit(OutcomeKind::Fetched)
     };
-    let first = ended(&store, &seed, seen).await;
+    let first = ended(&store, &seed, with_body).await;
     let second = ended(&store, &seed, visit(OutcomeKind::NotModified)).await;
     let records = async || crate::rows::number(&url, "SELECT count(*) FROM records").await;
     let purge = async |crawl| {
