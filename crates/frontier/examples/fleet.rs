@@ -183,7 +183,8 @@ impl Simulation {
             since,
             next_borrow,
         } = &mut self.workers[worker];
-        if now < *next_borrow || !frontier.is_hungry(CRAWL) {
+        let has_room = frontier.is_hungry(CRAWL) || frontier.is_idle(CRAWL);
+        if now < *next_borrow || !has_room {
             return;
         }
         *next_borrow = now + TICK_MS;

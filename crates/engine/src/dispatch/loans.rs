@@ -198,7 +198,9 @@ impl Dispatcher {
             .filter(|(_, running)| running.stopping.is_none())
             .map(|(crawl, _)| *crawl)
             .collect();
-        if !crawls.iter().any(|crawl| self.frontier.is_hungry(*crawl)) {
+        let frontier = &self.frontier;
+        let has_room = |crawl: &CrawlId| frontier.is_hungry(*crawl) || frontier.is_idle(*crawl);
+        if !crawls.iter().any(has_room) {
             return;
         }
         if let Some(loans) = &mut self.loans {
