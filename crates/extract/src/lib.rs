@@ -16,6 +16,7 @@
 //! - [`language`]: which language a text is in, how many words it has.
 //! - [`fingerprint`]: equal content has equal hashes, nearly equal content is found.
 //! - `extraction` ([`extract`], [`Extracted`]): all of it together, for any kind of document.
+//! - `page_content` ([`page_content`]): what a crawl would have kept, made of a body afterwards.
 //! - `warning` ([`Warning`]): what went not quite right.
 
 pub mod charset;
@@ -31,6 +32,7 @@ pub mod sitemap;
 mod extraction;
 pub mod fingerprint;
 mod page;
+mod page_content;
 mod warning;
 
 pub use extraction::{
@@ -40,4 +42,5 @@ pub use fingerprint::content_hash;
 pub use page::{
     Alternate, MetaRobots, PageFacts, PageLimits, PageLink, Rel, page, parse_x_robots_tag,
 };
+pub use page_content::page_content;
 pub use warning::Warning;

@@ -11,7 +11,7 @@ use std::{
 
 use serde_json::Value;
 use tokio::task::JoinHandle;
-use trawl_extract::{Extraction, Source, extract};
+use trawl_extract::page_content;
 use trawl_store::Store;
 use trawl_types::{CrawlId, PageRecord, record::PageContent};
 use url::Url;
@@ -58,7 +58,7 @@ impl MarkdownFolder {
     fn write_page(&self, record: &PageRecord, kept: Kept) -> io::Result<()> {
         let page = match kept {
             Kept::Content(content) => Some(*content),
-            Kept::Body(body) => content_of(record, &body),
+            Kept::Body(body) => page_content(record, &body),
         };
         let Some(page) = page else { return Ok(()) };
         let path = self.0.join(file_name(&record.url));
@@ -87,31 +87,6 @@ async fn kept(
         return Ok(Some(Kept::Content(Box::new(content))));
     }
     Ok(store.body(crawl, record.seq).await?.map(Kept::Body))
-}
-
-/// The content of a body, if there is any to be had.
-fn content_of(record: &PageRecord, body: &[u8]) -> Option<PageContent> {
-    let address = record.final_url.as_ref().unwrap_or(&record.url);
-    let url = Url::parse(address).ok();
-    let source = Source {
-        url: url.as_ref(),
-        content_type: record.content_type.as_deref(),
-        ..Source::default()
-    };
-    let Extraction::Content(page) = extract(body, &source) else {
-        return None;
-    };
-    Some(PageContent {
-        kind: page.kind.to_owned(),
-        language: page.language.best().map(str::to_owned),
-        title: page.title,
-        word_count: page.word_count as u64,
-        reading_time_seconds: page.reading_time_seconds,
-        truncated: page.truncated,
-        markdown: Some(page.markdown),
-        text: None,
-        metadata: page.metadata,
-    })
 }
 
 async fn finish_first(under_way: &mut VecDeque<JoinHandle<io::Result<()>>>) -> anyhow::Result<()> {

@@ -98,8 +98,8 @@ impl Dispatcher {
     fn drop_lost(&mut self, now: Moment) {
         let lost = self.lender().map(HostLoans::lost).unwrap_or_default();
         for host in lost {
-            let is_ours = |loans: &mut super::loans::Loans| loans.since.remove(&host).is_some();
-            if self.loans.as_mut().is_some_and(is_ours) {
+            let loans = self.loans.as_ref();
+            if loans.is_some_and(|loans| loans.since.contains_key(&host)) {
                 self.forget(host, now);
             }
         }

@@ -4,12 +4,14 @@
 //! nothing but that they were seen; of changed ones only what changed is embedded. Pages that are
 //! gone are removed, unless that were too many at once to be true.
 
-mod content;
 mod vectors;
 
 use std::sync::Arc;
 
-use trawl_extract::chunk::{ChunkSettings, EstimatedTokens};
+use trawl_extract::{
+    chunk::{ChunkSettings, EstimatedTokens},
+    page_content,
+};
 use trawl_store::{Store, contract::read::CrawlRow};
 use trawl_types::{
     CrawlId, CrawlState, OutcomeKind, PageRecord, Sequence, UnixMillis, record::PageContent,
@@ -22,8 +24,6 @@ use crate::{
     file::{Changes, IndexFile},
     prepare::{content_hash, prepare},
 };
-
-use content::{extracted, primary};
 
 /// Records that are read, and written, at once.
 const BATCH: u32 = 100;
@@ -243,7 +243,7 @@ impl Indexer {
             return Ok(None);
         };
         let record = record.clone();
-        let work = tokio::task::spawn_blocking(move || extracted(&record, &body));
+        let work = tokio::task::spawn_blocking(move || page_content(&record, &body));
         // A page that breaks the extraction is a page without content.
         Ok(work.await.unwrap_or_default())
     }
@@ -300,4 +300,9 @@ impl Indexer {
         done.removed += self.index.apply(changes)?.removed;
         Ok(())
     }
+}
+
+/// `en` of `en-GB`.
+fn primary(tag: &str) -> &str {
+    tag.split(['-', '_']).next().unwrap_or_default()
 }

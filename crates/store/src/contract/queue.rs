@@ -68,6 +68,23 @@ pub struct QueueFilter {
     pub limit: u32,
 }
 
+impl QueueFilter {
+    /// Whether a URL is wanted, its host and its place in the list aside.
+    pub(crate) fn matches(&self, url: &QueuedUrl) -> bool {
+        let failed = url.outcome.is_some_and(OutcomeKind::is_error);
+        let state = match self.state {
+            None => true,
+            Some(QueueState::Pending) => url.state == PageState::Pending,
+            Some(QueueState::Refused) => url.state == PageState::Refused,
+            Some(QueueState::Completed) => url.state == PageState::Done && !failed,
+            Some(QueueState::Failed) => url.state == PageState::Done && failed,
+        };
+        let within = |depth: &(u32, u32)| (depth.0..=depth.1).contains(&url.depth);
+        let scored = |score: &(u8, u8)| (score.0..=score.1).contains(&url.score);
+        state && self.depth.as_ref().is_none_or(within) && self.score.as_ref().is_none_or(scored)
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QueueState {
     Pending,

@@ -14,6 +14,7 @@ use super::{
     pages,
     pool::{Conn, Taken},
     queue_rows,
+    tallies::Kind,
     text::{Heard, Said},
 };
 use crate::contract::{
@@ -277,20 +278,23 @@ async fn totals(conn: &Conn, whose: &Whose) -> Result<Totals, Fault> {
         GROUP BY kind, code";
     for row in conn.query(sql, &[&owners]).await? {
         let total = row.get::<_, i64>(2).max(0) as u64;
-        match row.get::<_, i16>(0) {
-            0 => totals.discovered = total,
-            1 => totals.pending = total,
-            2 => totals.visits = total,
-            3 => totals.refused = total,
-            4 => totals.hosts = total,
-            6 => totals.pages = total,
-            7 => totals.duplicates = total,
-            9 => {
+        let Some(kind) = Kind::from_stored(row.get(0)) else {
+            continue;
+        };
+        match kind {
+            Kind::Discovered => totals.discovered = total,
+            Kind::Pending => totals.pending = total,
+            Kind::Done => totals.visits = total,
+            Kind::Refused => totals.refused = total,
+            Kind::Hosts => totals.hosts = total,
+            Kind::Pages => totals.pages = total,
+            Kind::Duplicates => totals.duplicates = total,
+            Kind::Outcome => {
                 let kind = OutcomeKind::from_stored(row.get::<_, i16>(1) as u8);
                 totals.outcomes.extend(kind.map(|kind| (kind, total)));
             }
-            11 => totals.bytes = total,
-            _ => {}
+            Kind::Bytes => totals.bytes = total,
+            Kind::Edges | Kind::NearDuplicates | Kind::Reason => {}
         }
     }
     Ok(totals)

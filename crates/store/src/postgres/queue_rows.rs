@@ -115,7 +115,7 @@ impl Reading {
             return None;
         }
         let url = read(row);
-        matches(filter, &url).then_some((host, url))
+        filter.matches(&url).then_some((host, url))
     }
 }
 
@@ -138,24 +138,6 @@ fn read(row: &Row) -> QueuedUrl {
             .map(|code| Reason::new(code, detail.unwrap_or_default())),
         outcome: outcome.and_then(|code| OutcomeKind::from_stored(code as u8)),
     }
-}
-
-fn matches(filter: &QueueFilter, url: &QueuedUrl) -> bool {
-    let failed = url.outcome.is_some_and(OutcomeKind::is_error);
-    let state = match filter.state {
-        None => true,
-        Some(QueueState::Pending) => url.state == PageState::Pending,
-        Some(QueueState::Refused) => url.state == PageState::Refused,
-        Some(QueueState::Completed) => url.state == PageState::Done && !failed,
-        Some(QueueState::Failed) => url.state == PageState::Done && failed,
-    };
-    state
-        && filter
-            .depth
-            .is_none_or(|(least, most)| (least..=most).contains(&url.depth))
-        && filter
-            .score
-            .is_none_or(|(least, most)| (least..=most).contains(&url.score))
 }
 
 async fn name(conn: &Conn, found: Vec<(HostId, QueuedUrl)>) -> Result<Vec<QueuedUrl>, Fault> {

@@ -164,8 +164,17 @@ pub(super) async fn offer_validators(
     Ok(())
 }
 
-fn unreadable(error: &std::io::Error) -> Fault {
-    StoreError::Segment(error.to_string()).into()
+/// The record that a statement finds, decoded.
+async fn record(
+    conn: &Conn,
+    sql: &'static str,
+    crawl: CrawlId,
+    seq: Sequence,
+    decode: fn(&[u8]) -> std::io::Result<Vec<u8>>,
+) -> Result<Option<Vec<u8>>, Fault> {
+    let row = conn.query_opt(sql, &[&crawl.0, &seq.0]).await?;
+    let decoded = row.map(|row| decode(row.get(0))).transpose();
+    Ok(decoded.map_err(|error| StoreError::Segment(error.to_string()))?)
 }
 
 pub(super) async fn body(
@@ -176,9 +185,7 @@ pub(super) async fn body(
     let sql = "SELECT b.record FROM results r
         JOIN records b ON b.crawl = r.body_crawl AND b.seq = r.body_seq AND b.kind = 0
         WHERE r.crawl = $1 AND r.seq = $2";
-    let row = conn.query_opt(sql, &[&crawl.0, &seq.0]).await?;
-    let body = row.map(|row| warc::decode_body(row.get(0))).transpose();
-    body.map_err(|error| unreadable(&error))
+    record(conn, sql, crawl, seq, warc::decode_body).await
 }
 
 pub(super) async fn content(
@@ -189,9 +196,7 @@ pub(super) async fn content(
     let sql = "SELECT b.record FROM contents c
         JOIN records b ON b.crawl = c.record_crawl AND b.seq = c.record_seq AND b.kind = 1
         WHERE c.crawl = $1 AND c.seq = $2";
-    let row = conn.query_opt(sql, &[&crawl.0, &seq.0]).await?;
-    let content = row.map(|row| warc::decode_content(row.get(0))).transpose();
-    content.map_err(|error| unreadable(&error))
+    record(conn, sql, crawl, seq, warc::decode_content).await
 }
 
 pub(super) async fn near_prints(

@@ -13,7 +13,7 @@ const SLOTS: i64 = 16;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(i16)]
-enum Kind {
+pub(super) enum Kind {
     Discovered = 0,
     Pending = 1,
     Done = 2,
@@ -26,6 +26,27 @@ enum Kind {
     Outcome = 9,
     Reason = 10,
     Bytes = 11,
+}
+
+impl Kind {
+    const ALL: [Self; 12] = [
+        Self::Discovered,
+        Self::Pending,
+        Self::Done,
+        Self::Refused,
+        Self::Hosts,
+        Self::Edges,
+        Self::Pages,
+        Self::Duplicates,
+        Self::NearDuplicates,
+        Self::Outcome,
+        Self::Reason,
+        Self::Bytes,
+    ];
+
+    pub(super) fn from_stored(number: i16) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| *kind as i16 == number)
+    }
 }
 
 /// What a transaction changes.
@@ -156,25 +177,28 @@ pub(super) async fn counts(conn: &Conn, crawl: CrawlId) -> Result<CrawlCounts, F
     for row in rows {
         let (kind, code): (i16, i16) = (row.get(0), row.get(1));
         let total = row.get::<_, i64>(2).max(0) as u64;
+        let Some(kind) = Kind::from_stored(kind) else {
+            continue;
+        };
         match kind {
-            0 => counts.discovered = total,
-            1 => counts.pending = total,
-            2 => counts.done = total,
-            3 => counts.refused = total,
-            4 => counts.hosts = total,
-            5 => counts.edges = total,
-            6 => counts.pages = total,
-            7 => counts.duplicates = total,
-            8 => counts.near_duplicates = total,
-            9 if total > 0 => {
+            Kind::Discovered => counts.discovered = total,
+            Kind::Pending => counts.pending = total,
+            Kind::Done => counts.done = total,
+            Kind::Refused => counts.refused = total,
+            Kind::Hosts => counts.hosts = total,
+            Kind::Edges => counts.edges = total,
+            Kind::Pages => counts.pages = total,
+            Kind::Duplicates => counts.duplicates = total,
+            Kind::NearDuplicates => counts.near_duplicates = total,
+            Kind::Outcome if total > 0 => {
                 let kind = OutcomeKind::from_stored(code as u8);
                 counts.outcomes.extend(kind.map(|kind| (kind, total)));
             }
-            10 if total > 0 => {
+            Kind::Reason if total > 0 => {
                 let reason = ReasonCode::from_stored(code as u8);
                 counts.reasons.extend(reason.map(|reason| (reason, total)));
             }
-            _ => {}
+            Kind::Outcome | Kind::Reason | Kind::Bytes => {}
         }
     }
     Ok(counts)

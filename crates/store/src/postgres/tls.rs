@@ -40,18 +40,24 @@ impl MakeTls {
             .map_err(|error| wrong(error.to_string()))?;
         let config = match address.security {
             Security::VerifyFull => builder.with_root_certificates(roots(address)?),
-            Security::VerifyCa => {
-                let roots = Arc::new(roots(address)?);
-                let inner = WebPkiServerVerifier::builder_with_provider(roots, provider).build();
-                let inner = inner.map_err(|error| wrong(error.to_string()))?;
-                let verifier = Arc::new(AnyName(inner));
+            security => {
+                let authorities = if security == Security::VerifyCa {
+                    let roots = Arc::new(roots(address)?);
+                    let provider = Arc::clone(&provider);
+                    let built =
+                        WebPkiServerVerifier::builder_with_provider(roots, provider).build();
+                    Some(built.map_err(|error| wrong(error.to_string()))?)
+                } else {
+                    None
+                };
+                let verifier = Arc::new(AnyName {
+                    provider,
+                    authorities,
+                });
                 builder
                     .dangerous()
                     .with_custom_certificate_verifier(verifier)
             }
-            Security::Disable | Security::Prefer | Security::Require => builder
-                .dangerous()
-                .with_custom_certificate_verifier(Arc::new(Anybody(provider))),
         };
         let config = config.with_no_client_auth();
         Ok(Self(TlsConnector::from(Arc::new(config))))
@@ -81,13 +87,14 @@ fn roots(address: &Address) -> Result<RootCertStore, StoreError> {
     Ok(store)
 }
 
-/// `verify-ca`: a certificate of a known authority, whatever its name.
+/// Less than a full check: the name on a certificate never matters here.
 #[derive(Debug)]
-struct AnyName(Arc<WebPkiServerVerifier>);
-
-/// `require`: encryption against those who listen, none against those who pretend.
-#[derive(Debug)]
-struct Anybody(Arc<CryptoProvider>);
+struct AnyName {
+    provider: Arc<CryptoProvider>,
+    /// `verify-ca`: who must have signed it. Without (`require`) there is encryption against those who
+    /// listen, and nothing against those who pretend.
+    authorities: Option<Arc<WebPkiServerVerifier>>,
+}
 
 impl ServerCertVerifier for AnyName {
     fn verify_server_cert(
@@ -99,7 +106,10 @@ impl ServerCertVerifier for AnyName {
         now: UnixTime,
     ) -> Result<ServerCertVerified, TlsError> {
         use rustls::CertificateError::{NotValidForName, NotValidForNameContext};
-        match self.0.verify_server_cert(end, between, name, ocsp, now) {
+        let Some(authorities) = &self.authorities else {
+            return Ok(ServerCertVerified::assertion());
+        };
+        match authorities.verify_server_cert(end, between, name, ocsp, now) {
             Err(TlsError::InvalidCertificate(NotValidForName | NotValidForNameContext { .. })) => {
                 Ok(ServerCertVerified::assertion())
             }
@@ -113,7 +123,8 @@ impl ServerCertVerifier for AnyName {
         cert: &CertificateDer<'_>,
         dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, TlsError> {
-        self.0.verify_tls12_signature(message, cert, dss)
+        let algorithms = &self.provider.signature_verification_algorithms;
+        verify_tls12_signature(message, cert, dss, algorithms)
     }
 
     fn verify_tls13_signature(
@@ -122,56 +133,13 @@ impl ServerCertVerifier for AnyName {
         cert: &CertificateDer<'_>,
         dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, TlsError> {
-        self.0.verify_tls13_signature(message, cert, dss)
+        let algorithms = &self.provider.signature_verification_algorithms;
+        verify_tls13_signature(message, cert, dss, algorithms)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.supported_verify_schemes()
-    }
-}
-
-impl ServerCertVerifier for Anybody {
-    fn verify_server_cert(
-        &self,
-        _: &CertificateDer<'_>,
-        _: &[CertificateDer<'_>],
-        _: &ServerName<'_>,
-        _: &[u8],
-        _: UnixTime,
-    ) -> Result<ServerCertVerified, TlsError> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, TlsError> {
-        verify_tls12_signature(
-            message,
-            cert,
-            dss,
-            &self.0.signature_verification_algorithms,
-        )
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, TlsError> {
-        verify_tls13_signature(
-            message,
-            cert,
-            dss,
-            &self.0.signature_verification_algorithms,
-        )
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
+        let algorithms = &self.provider.signature_verification_algorithms;
+        algorithms.supported_schemes()
     }
 }
 

@@ -2,9 +2,11 @@
 //! no database.
 //!
 //! * [`link_text`]: the links of a page as one text
+//! * [`link_lists`]: such texts over several crawls
 //! * [`codes`]: ranks, chains of redirects, what a crawl keeps, whether a refusal may be lifted
 //! * [`recent`]: a map that forgets
 
 pub(crate) mod codes;
+pub(crate) mod link_lists;
 pub(crate) mod link_text;
 pub(crate) mod recent;

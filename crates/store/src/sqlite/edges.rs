@@ -2,38 +2,18 @@
 //! one before it: one insert a page, at the right edge of its table.
 
 use rusqlite::{CachedStatement, Connection, params};
-use rustc_hash::{FxHashMap, FxHashSet};
-use serde::de::IgnoredAny;
-use trawl_types::{CrawlId, LinkKind, LinkRel, PageId, Place};
+use trawl_types::{CrawlId, LinkKind, PageId};
 
-use super::{
-    fault::Fault,
-    link_text::{LinkText, parse},
+use super::{fault::Fault, link_text::LinkText};
+use crate::{
+    contract::read::StoredLink,
+    shared::link_lists::{EdgeCounts, LinkList, count, merged},
 };
-use crate::contract::read::StoredLink;
 
 pub(crate) struct LinkLists<'c> {
     add: CachedStatement<'c>,
     extend: CachedStatement<'c>,
     of_page: CachedStatement<'c>,
-}
-
-/// What became of a page's edges.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct EdgeCounts {
-    /// Never seen before.
-    pub(crate) new: u64,
-    /// Seen for the first time in this crawl, the new ones among them.
-    pub(crate) new_in_crawl: u64,
-}
-
-/// A row of `page_links`: the page had these links from one crawl to another.
-#[derive(Debug)]
-struct List {
-    id: i64,
-    first_crawl: i64,
-    last_crawl: i64,
-    links: String,
 }
 
 /// Oldest first; in the order of [`lists`].
@@ -72,15 +52,9 @@ impl<'c> LinkLists<'c> {
         } else {
             lists(&mut self.of_page, page)?
         };
-        let counts = match known.as_slice() {
-            [] => EdgeCounts {
-                new: links,
-                new_in_crawl: links,
-            },
-            known => count(known, crawl, json)?,
-        };
+        let counts = count(&known, crawl, json, links)?;
         match known.last() {
-            Some(last) if last.links == json && last.first_crawl <= crawl.0 => {
+            Some(last) if last.may_extend(crawl, json) => {
                 self.extend.execute([last.id, crawl.0])?;
             }
             _ => {
@@ -98,25 +72,15 @@ impl<'c> LinkLists<'c> {
     ) -> Result<Vec<(PageId, LinkKind)>, Fault> {
         let mut targets = Vec::new();
         for list in lists(&mut self.of_page, page)? {
-            if list.covers(crawl) {
-                let links = parse::<IgnoredAny>(&list.links)?;
-                let target = |(to, kind)| (PageId(to), LinkKind::from_stored(kind));
-                targets.extend(links.iter().map(|link| target((link.0, link.1))));
-            }
+            targets.extend(list.targets(crawl)?);
         }
         Ok(targets)
     }
 }
 
-impl List {
-    fn covers(&self, crawl: CrawlId) -> bool {
-        (self.first_crawl..=self.last_crawl).contains(&crawl.0)
-    }
-}
-
-fn lists(statement: &mut CachedStatement<'_>, page: PageId) -> rusqlite::Result<Vec<List>> {
+fn lists(statement: &mut CachedStatement<'_>, page: PageId) -> rusqlite::Result<Vec<LinkList>> {
     let lists = statement.query_map([page.0], |row| {
-        Ok(List {
+        Ok(LinkList {
             id: row.get(0)?,
             first_crawl: row.get(1)?,
             last_crawl: row.get(2)?,
@@ -126,56 +90,12 @@ fn lists(statement: &mut CachedStatement<'_>, page: PageId) -> rusqlite::Result<
     lists.collect()
 }
 
-/// How many links of a new list the known ones lack.
-fn count(known: &[List], crawl: CrawlId, json: &str) -> Result<EdgeCounts, Fault> {
-    let (mut ever, mut in_crawl) = (FxHashSet::default(), FxHashSet::default());
-    for list in known {
-        let covers = list.covers(crawl);
-        for (to, ..) in parse::<IgnoredAny>(&list.links)? {
-            ever.insert(to);
-            if covers {
-                in_crawl.insert(to);
-            }
-        }
-    }
-    let mut counts = EdgeCounts::default();
-    for (to, ..) in parse::<IgnoredAny>(json)? {
-        counts.new += u64::from(!ever.contains(&to));
-        counts.new_in_crawl += u64::from(!in_crawl.contains(&to));
-    }
-    Ok(counts)
-}
-
-/// Every page that a page has ever linked to, in the order in which they were first seen, with the
-/// newest evidence.
+/// See [`merged`].
 pub(crate) fn links_of(conn: &Connection, page: PageId) -> Result<Vec<StoredLink>, Fault> {
     let mut address = conn.prepare_cached("SELECT url FROM urls WHERE id = ?1")?;
-    let mut links: Vec<StoredLink> = Vec::new();
-    let mut places: FxHashMap<i64, usize> = FxHashMap::default();
-    for list in lists(&mut conn.prepare_cached(OF_PAGE)?, page)? {
-        for (to, kind, rel, place, anchor) in parse::<String>(&list.links)? {
-            let known = places.get(&to).and_then(|at| links.get_mut(*at));
-            let mut link = StoredLink {
-                to: PageId(to),
-                url: String::new(),
-                kind: LinkKind::from_stored(kind),
-                rel: LinkRel(rel),
-                place: Place::from_stored(place),
-                anchor,
-                first_crawl: CrawlId(list.first_crawl),
-                last_crawl: CrawlId(list.last_crawl),
-            };
-            if let Some(known) = known {
-                link.url = std::mem::take(&mut known.url);
-                link.first_crawl = link.first_crawl.min(known.first_crawl);
-                link.last_crawl = link.last_crawl.max(known.last_crawl);
-                *known = link;
-            } else {
-                link.url = address.query_row([to], |row| row.get(0))?;
-                places.insert(to, links.len());
-                links.push(link);
-            }
-        }
+    let mut links = merged(&lists(&mut conn.prepare_cached(OF_PAGE)?, page)?)?;
+    for link in &mut links {
+        link.url = address.query_row([link.to.0], |row| row.get(0))?;
     }
     Ok(links)
 }

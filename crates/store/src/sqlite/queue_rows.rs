@@ -54,7 +54,7 @@ pub(super) fn queue(
             rank: url.rank,
             page: url.url.page,
         };
-        if host.is_none_or(|host| host == url.host_id) && matches(filter, &url.url) {
+        if host.is_none_or(|host| host == url.host_id) && filter.matches(&url.url) {
             found.push((url.url, url.host_id));
         }
         if found.len() >= filter.limit as usize || looked_at >= MOST_ROWS {
@@ -118,24 +118,6 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Found> {
                 .and_then(OutcomeKind::from_stored),
         },
     })
-}
-
-fn matches(filter: &QueueFilter, url: &QueuedUrl) -> bool {
-    let failed = url.outcome.is_some_and(OutcomeKind::is_error);
-    let state = match filter.state {
-        None => true,
-        Some(QueueState::Pending) => url.state == PageState::Pending,
-        Some(QueueState::Refused) => url.state == PageState::Refused,
-        Some(QueueState::Completed) => url.state == PageState::Done && !failed,
-        Some(QueueState::Failed) => url.state == PageState::Done && failed,
-    };
-    state
-        && filter
-            .depth
-            .is_none_or(|(least, most)| (least..=most).contains(&url.depth))
-        && filter
-            .score
-            .is_none_or(|(least, most)| (least..=most).contains(&url.score))
 }
 
 fn name(conn: &Connection, mut url: QueuedUrl, host: HostId) -> Result<QueuedUrl, Fault> {

@@ -107,37 +107,48 @@ mod x86 {
 
     use super::PANEL;
 
-    /// Goes through rows in blocks as large as the registers allow, then in smaller ones.
-    macro_rules! in_blocks {
-        ($rows:expr, $block:ident, [$($size:literal),*], $call:expr) => {
-            let mut row = 0;
-            $(while $rows - row >= $size {
-                $call($block::<$size>, row);
-                row += $size;
-            })*
+    /// A function that goes through rows in blocks as large as the registers allow, then in smaller ones.
+    macro_rules! rows_in_blocks {
+        ($name:ident, $features:literal, $block:ident, [$($size:literal),*], $x:ty, $panel:ty, $out:ty) => {
+            #[target_feature(enable = $features)]
+            pub(super) unsafe fn $name(x: &[$x], inner: usize, panel: &[$panel], out: &mut [$out]) {
+                let rows = x.len() / inner;
+                let mut row = 0;
+                $(while rows - row >= $size {
+                    // SAFETY: `row` and the rows of the block lie inside of `x` and `out`.
+                    unsafe {
+                        $block::<$size>(
+                            x.as_ptr().add(row * inner),
+                            inner,
+                            panel.as_ptr(),
+                            out.as_mut_ptr().add(row * PANEL),
+                        );
+                    }
+                    row += $size;
+                })*
+            }
         };
     }
 
-    #[target_feature(enable = "avx512f")]
-    pub(super) unsafe fn rows_avx512(x: &[f32], inner: usize, panel: &[f32], out: &mut [f32]) {
-        let rows = x.len() / inner;
-        in_blocks!(
-            rows,
-            block_avx512,
-            [12, 4, 1],
-            |block: unsafe fn(_, _, _, _), row| {
-                // SAFETY: `row` and the rows of the block lie inside of `x` and `out`.
-                unsafe {
-                    block(
-                        x.as_ptr().add(row * inner),
-                        inner,
-                        panel.as_ptr(),
-                        out.as_mut_ptr().add(row * PANEL),
-                    );
-                }
-            }
-        );
-    }
+    rows_in_blocks!(
+        rows_avx512,
+        "avx512f",
+        block_avx512,
+        [12, 4, 1],
+        f32,
+        f32,
+        f32
+    );
+    rows_in_blocks!(rows_avx2, "avx2,fma", block_avx2, [3, 1], f32, f32, f32);
+    rows_in_blocks!(
+        rows_vnni,
+        "avx512f,avx512bw,avx512vnni",
+        block_vnni,
+        [12, 4, 1],
+        u8,
+        i8,
+        i32
+    );
 
     #[target_feature(enable = "avx512f")]
     unsafe fn block_avx512<const ROWS: usize>(
@@ -169,27 +180,6 @@ mod x86 {
     }
 
     #[target_feature(enable = "avx2,fma")]
-    pub(super) unsafe fn rows_avx2(x: &[f32], inner: usize, panel: &[f32], out: &mut [f32]) {
-        let rows = x.len() / inner;
-        in_blocks!(
-            rows,
-            block_avx2,
-            [3, 1],
-            |block: unsafe fn(_, _, _, _), row| {
-                // SAFETY: `row` and the rows of the block lie inside of `x` and `out`.
-                unsafe {
-                    block(
-                        x.as_ptr().add(row * inner),
-                        inner,
-                        panel.as_ptr(),
-                        out.as_mut_ptr().add(row * PANEL),
-                    );
-                }
-            }
-        );
-    }
-
-    #[target_feature(enable = "avx2,fma")]
     unsafe fn block_avx2<const ROWS: usize>(
         x: *const f32,
         inner: usize,
@@ -218,27 +208,6 @@ mod x86 {
                 unsafe { _mm256_storeu_ps(out.add(row * PANEL + part * 8), *sum) };
             }
         }
-    }
-
-    #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-    pub(super) unsafe fn rows_vnni(x: &[u8], inner: usize, panel: &[i8], out: &mut [i32]) {
-        let rows = x.len() / inner;
-        in_blocks!(
-            rows,
-            block_vnni,
-            [12, 4, 1],
-            |block: unsafe fn(_, _, _, _), row| {
-                // SAFETY: `row` and the rows of the block lie inside of `x` and `out`.
-                unsafe {
-                    block(
-                        x.as_ptr().add(row * inner),
-                        inner,
-                        panel.as_ptr(),
-                        out.as_mut_ptr().add(row * PANEL),
-                    );
-                }
-            }
-        );
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]

@@ -4,12 +4,11 @@ use rustc_hash::FxHashMap;
 
 use super::{ends::Ends, work::Work};
 use crate::{
-    postgres::{
-        edges::{EdgeCounts, List, count, lists},
-        fault::Fault,
-        pool::Conn,
+    postgres::{edges::lists, fault::Fault, pool::Conn},
+    shared::{
+        link_lists::{LinkList, count},
+        link_text::LinkText,
     },
-    shared::link_text::LinkText,
 };
 
 /// The links of a page as they are written.
@@ -51,7 +50,7 @@ pub(super) async fn known(conn: &Conn, new: &[NewList]) -> Result<Known, Fault> 
     lists(conn, &pages).await
 }
 
-type Known = FxHashMap<i64, Vec<List>>;
+type Known = FxHashMap<i64, Vec<LinkList>>;
 
 pub(super) async fn write(
     conn: &Conn,
@@ -64,13 +63,7 @@ pub(super) async fn write(
     let (mut extended, mut added, mut texts) = (vec![], vec![], vec![]);
     for NewList { page, json, links } in new {
         let before = known.get(page).map_or(&[][..], Vec::as_slice);
-        let counts = match before {
-            [] => EdgeCounts {
-                new: *links,
-                new_in_crawl: *links,
-            },
-            before => count(before, crawl, json)?,
-        };
+        let counts = count(before, crawl, json, *links)?;
         work.report.edges += counts.new;
         ends.changes.edges(counts.new_in_crawl);
         match before.last() {

@@ -1,16 +1,12 @@
-//! The content of a page whose body was kept.
+//! What a crawl would have kept of a page, made of its body afterwards.
 
-use trawl_extract::{Extraction, Source, extract};
 use trawl_types::{PageRecord, record::PageContent};
 use url::Url;
 
-/// `en` of `en-GB`.
-pub(super) fn primary(tag: &str) -> &str {
-    tag.split(['-', '_']).next().unwrap_or_default()
-}
+use crate::extraction::{Extraction, Source, extract};
 
-/// What can be made of a body.
-pub(super) fn extracted(record: &PageRecord, body: &[u8]) -> Option<PageContent> {
+/// The content of a body with Markdown; nothing if there is none to be had.
+pub fn page_content(record: &PageRecord, body: &[u8]) -> Option<PageContent> {
     let address = record.final_url.as_ref().unwrap_or(&record.url);
     let url = Url::parse(address).ok();
     let source = Source {
