@@ -72,7 +72,9 @@ async fn originals(
     hashes: &FxHashMap<i64, Vec<u8>>,
 ) -> Result<FxHashMap<Vec<u8>, i64>, Fault> {
     let hashes: Vec<&Vec<u8>> = hashes.values().collect();
-    let sql = "SELECT hash, page FROM originals WHERE crawl = $1 AND hash = ANY($2)";
+    let sql = "SELECT o.hash, o.page FROM unnest($2::bytea[]) n(hash)
+        CROSS JOIN LATERAL (SELECT hash, page FROM originals
+          WHERE crawl = $1 AND hash = n.hash OFFSET 0) o";
     let rows = conn.query(sql, &[&work.batch.crawl.0, &hashes]).await?;
     Ok(rows.iter().map(|row| (row.get(0), row.get(1))).collect())
 }
