@@ -8,6 +8,7 @@ use trawl_store::contract::{accounts::AccountWriter, server::ServerStore};
 use crate::{
     auth::{password::Passwords, rate::RateLimiter},
     jobs::Jobs,
+    search::Search,
     settings::ServerSettings,
 };
 
@@ -22,6 +23,8 @@ pub(crate) struct App {
     pub(crate) settings: ServerSettings,
     pub(crate) rates: RateLimiter,
     pub(crate) passwords: Passwords,
+    /// Nothing where it is switched off.
+    pub(crate) search: Option<Search>,
     pub(crate) started: Instant,
 }
 

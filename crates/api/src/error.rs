@@ -55,7 +55,9 @@ codes! {
     RateLimited = 429, "RateLimited", "RATE_LIMITED";
     QuotaExceeded = 429, "QuotaExceeded", "QUOTA_EXCEEDED";
     Internal = 500, "InternalError", "INTERNAL_ERROR";
+    EmbedderFailed = 502, "EmbedderFailed", "EMBEDDER_FAILED";
     Unavailable = 503, "Unavailable", "UNAVAILABLE";
+    EmbedderUnavailable = 503, "EmbedderUnavailable", "EMBEDDER_UNAVAILABLE";
 }
 
 /// An answer that says no.

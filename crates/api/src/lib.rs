@@ -8,6 +8,7 @@
 //! * `jobs`: the life of a job: start, pause, resume, cancel, recovery after a crash
 //! * `frontier`: the open frontier, a crawl that never completes
 //! * `spider`: a request becomes a spec; results become pages, lists and streams
+//! * [`search`]: the index that belongs to the server, and who may find what in it
 //! * `routes`: every endpoint, in one list
 //! * `tls`: certificates and keys
 //! * `serve`: sockets, timeouts, the end
@@ -18,6 +19,7 @@ mod error;
 mod frontier;
 mod jobs;
 mod routes;
+pub mod search;
 mod serve;
 pub mod settings;
 mod spider;

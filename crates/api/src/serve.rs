@@ -30,6 +30,7 @@ use crate::{
     auth::{client::Peer, password::Passwords, rate::RateLimiter},
     jobs::Jobs,
     routes,
+    search::{Search, SearchParts, following::Following},
     settings::ServerSettings,
     tls::{Tls, TlsError},
 };
@@ -80,6 +81,7 @@ impl Server {
         store: Arc<dyn ServerStore>,
         accounts: Arc<dyn AccountWriter>,
         settings: ServerSettings,
+        search: Option<SearchParts>,
     ) -> Result<Self, ServeError> {
         let address = settings.listen;
         if !address.ip().is_loopback() && !settings.no_auth {
@@ -104,6 +106,7 @@ impl Server {
             settings,
             rates: RateLimiter::default(),
             passwords: Passwords::default(),
+            search: search.map(Search::new),
             started: Instant::now(),
         });
         let resumed = app.recover().await;
@@ -129,6 +132,7 @@ impl Server {
             tokio::spawn(crate::jobs::cleaning::remove_old(Arc::clone(&self.app))),
             tokio::spawn(crate::auth::login::remove_old(Arc::clone(&self.app))),
         ];
+        let following = Following::start(&self.app);
         let graceful = GracefulShutdown::new();
         let mut stop = std::pin::pin!(stop);
         loop {
@@ -157,6 +161,9 @@ impl Server {
             task.abort();
         }
         drop(self.listener);
+        if let Some(following) = following {
+            following.stop().await;
+        }
         self.app.jobs.suspend_all().await;
         let _ = tokio::time::timeout(GRACE, graceful.shutdown()).await;
         self.app.store.close().await?;

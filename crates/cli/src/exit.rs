@@ -13,6 +13,7 @@ use std::process::ExitCode;
 
 use trawl_api::ServeError;
 use trawl_engine::EngineError;
+use trawl_search::SearchError;
 use trawl_store::StoreError;
 
 pub(crate) const NOTHING_FETCHED: u8 = 3;
@@ -61,6 +62,17 @@ fn code_of(error: &anyhow::Error) -> u8 {
             }
             ServeError::Store(_) => STORE,
             ServeError::Engine(_) | ServeError::Recovery(_) => OTHER,
+        };
+    }
+    if let Some(search) = error.downcast_ref::<SearchError>() {
+        return match search {
+            SearchError::Locked(_)
+            | SearchError::Newer { .. }
+            | SearchError::Older(_)
+            | SearchError::Conflict(_)
+            | SearchError::Database(_) => STORE,
+            SearchError::Missing(_) | SearchError::Invalid(_) => BAD_INPUT,
+            _ => OTHER,
         };
     }
     match error.downcast_ref::<StoreError>() {

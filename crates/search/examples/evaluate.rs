@@ -152,6 +152,7 @@ fn build(
                 metadata: serde_json::Value::Null,
                 crawled_at: UnixMillis(0),
                 crawl: None,
+                owner: None,
             };
             changes
                 .put

@@ -151,6 +151,7 @@ fn document(number: usize, words: usize, dice: &mut Dice) -> NewDocument {
         metadata: serde_json::Value::Null,
         crawled_at: UnixMillis(0),
         crawl: Some(1),
+        owner: None,
     }
 }
 

@@ -38,6 +38,7 @@ fn fingerprint(request: &Request) -> String {
             request.weights,
             request.min_score,
             request.one_per_document,
+            request.rerank,
         )
     );
     blake3::hash(parts.as_bytes()).to_hex()[..16].to_owned()

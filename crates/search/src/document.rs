@@ -61,7 +61,12 @@ pub struct NewDocument {
     pub crawled_at: UnixMillis,
     /// The crawl that saw it.
     pub crawl: Option<i64>,
+    /// Who may find it: whoever the crawl belongs to, [`EVERYBODY`], or administrators alone.
+    pub owner: Option<String>,
 }
+
+/// The owner of documents that everybody may find.
+pub const EVERYBODY: &str = "*";
 
 /// Which documents are searched; an empty list leaves everything in.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -75,6 +80,8 @@ pub struct Filter {
     pub date_to: Option<UnixMillis>,
     pub sources: Vec<DocSource>,
     pub languages: Vec<String>,
+    /// Only documents of these owners and of everybody; nothing for all.
+    pub owners: Option<Vec<String>>,
 }
 
 /// The host of a URL, as filters and `site:` mean it.

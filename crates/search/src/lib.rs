@@ -13,7 +13,8 @@
 //! - [`document`], [`prepare`]: what is searched, and how it is cut.
 //! - [`file`](mod@file): the index as one file.
 //! - [`fuse`](mod@fuse), [`highlight`]: two lists to one; where a text answers. Pure.
-//! - [`follow`]: from the result log to the index.
+//! - [`follow`]: from the result log to the index; [`desk`]: what people add and remove.
+//! - [`diff`]: what changed between two versions of a text. Pure.
 //! - [`request`], [`search`]: from what was typed to a page of results.
 
 pub mod analysis;
@@ -21,18 +22,25 @@ mod cache;
 mod cursor;
 pub mod document;
 pub mod embed;
+pub mod desk;
+pub mod diff;
 mod error;
 pub mod file;
 pub mod follow;
 pub mod fuse;
 pub mod highlight;
 pub mod lexical;
+mod model;
+mod page;
 pub mod prepare;
 pub mod query;
 pub mod request;
 pub mod search;
+mod sides;
 pub mod vector;
 
+pub use cache::CacheFigures;
 pub use error::SearchError;
-pub use request::{Hit, Mode, Request, Response};
+pub use model::Model;
+pub use request::{Degraded, Hit, Mode, Request, Response};
 pub use search::Searcher;

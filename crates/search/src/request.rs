@@ -35,6 +35,8 @@ pub struct Request {
     pub expand_chunks: bool,
     /// At most one result of a document.
     pub one_per_document: bool,
+    /// So many of the best are put in order by a reranker.
+    pub rerank: Option<usize>,
     pub limit: usize,
     pub cursor: Option<String>,
 }
@@ -49,6 +51,7 @@ impl Request {
             min_score: 0.0,
             expand_chunks: false,
             one_per_document: false,
+            rerank: None,
             limit: 10,
             cursor: None,
         }
@@ -64,6 +67,16 @@ pub enum Side {
     Fused,
 }
 
+impl Side {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Vector => "vector",
+            Self::Keyword => "keyword",
+            Self::Fused => "fused",
+        }
+    }
+}
+
 /// One result.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Hit {
@@ -75,6 +88,7 @@ pub struct Hit {
     pub score: f32,
     pub vector_score: Option<f32>,
     pub keyword_score: Option<f32>,
+    pub rerank_score: Option<f32>,
     pub source: Side,
     /// Ranges of characters of the content.
     pub highlights: Vec<(usize, usize)>,
@@ -84,6 +98,17 @@ pub struct Hit {
     pub crawled_at: UnixMillis,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expanded_chunks: Option<Vec<String>>,
+}
+
+/// A part of a search that could not be asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Degraded {
+    /// `vector`, `keyword` or `rerank`.
+    pub part: &'static str,
+    pub reason: String,
+    /// It stays so until somebody changes the settings.
+    #[serde(skip)]
+    pub lasting: bool,
 }
 
 /// A page of results.
@@ -96,6 +121,8 @@ pub struct Response {
     pub query_embedding_cached: bool,
     pub result_cached: bool,
     pub latency_ms: f64,
+    /// The sides that answered.
+    pub searched: Vec<Side>,
     /// What could not be asked, and why; the rest answered alone.
-    pub degraded: Vec<String>,
+    pub degraded: Vec<Degraded>,
 }

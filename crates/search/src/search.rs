@@ -1,317 +1,263 @@
 //! A search from what was typed to a page of results: keywords and meaning at the same time,
-//! fused. If one side fails the other answers, and the answer says so.
+//! fused. If one side fails the other answers, and the answer says so. `sides` asks the two, `page`
+//! makes results of what they found.
 
-use std::{sync::Arc, time::Instant};
+use std::{
+    sync::{Arc, Mutex},
+    time::{Duration, Instant},
+};
 
 use crate::{
-    cache::QueryVectors,
+    cache::{Cache, CacheFigures},
     cursor::Cursor,
-    embed::{EmbedError, Embedder, embed_all},
+    document::{domain_of, is_within},
+    embed::{Embedder, Reranker},
     error::SearchError,
-    file::{ChunkRow, IndexFile},
-    fuse::{Fused, fuse},
-    highlight::{has_exactly, highlights},
+    file::IndexFile,
     lexical::{Ranked, Scored},
+    model::Model,
+    page::{Candidate, candidates, hit},
     query::Query,
-    request::{Hit, MOST_RESULTS, Mode, Request, Response, Side},
+    request::{Degraded, MOST_RESULTS, Mode, Request, Response, Side},
 };
 
 /// So many chunks of each side are fused.
 const CANDIDATES: usize = 200;
+/// A reranker that takes longer is done without.
+const RERANK_TIME: Duration = Duration::from_secs(20);
+/// Vectors of queries that are remembered: embedding one costs more than all the rest of a search.
+const QUERY_VECTORS: usize = 1024;
+/// Pages of results that are remembered, and how much of them.
+const RESULTS: usize = 1024;
+const RESULT_BYTES: usize = 32 << 20;
 
 /// An index with the embedder that fits it, if there is one.
 #[derive(Debug, Clone)]
 pub struct Searcher {
     pub index: Arc<IndexFile>,
-    pub embedder: Option<Arc<dyn Embedder>>,
-    vectors: Arc<QueryVectors>,
+    pub model: Model,
+    reranker: Option<Arc<dyn Reranker>>,
+    pub(crate) vectors: Arc<Cache<Arc<Vec<f32>>>>,
+    results: Option<Arc<Cache<Arc<Response>>>>,
+    /// Since when the embedder does not answer, and what it said.
+    pub(crate) ailing: Arc<Mutex<Option<(Instant, Arc<SearchError>)>>>,
 }
 
 /// What both sides found.
-struct Found {
-    keyword: Ranked,
-    vector: Vec<Scored>,
-    cached: bool,
-    degraded: Vec<String>,
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) keyword: Ranked,
+    pub(crate) vector: Vec<Scored>,
+    /// Whether the query's vector was known.
+    pub(crate) cached: bool,
+    pub(crate) degraded: Vec<Degraded>,
 }
 
 impl Searcher {
     pub fn new(index: Arc<IndexFile>, embedder: Option<Arc<dyn Embedder>>) -> Self {
+        Self::with_model(index, embedder.into())
+    }
+
+    /// With an embedder that may come later.
+    pub fn with_model(index: Arc<IndexFile>, model: Model) -> Self {
         Self {
             index,
-            embedder,
-            vectors: Arc::default(),
+            model,
+            reranker: None,
+            vectors: Arc::new(Cache::new(QUERY_VECTORS, usize::MAX)),
+            results: None,
+            ailing: Arc::default(),
         }
+    }
+
+    /// Remembers results until the data changes.
+    #[must_use]
+    pub fn remembering(mut self) -> Self {
+        self.results = Some(Arc::new(Cache::new(RESULTS, RESULT_BYTES)));
+        self
+    }
+
+    #[must_use]
+    pub fn with_reranker(mut self, reranker: Option<Arc<dyn Reranker>>) -> Self {
+        self.reranker = reranker;
+        self
     }
 
     pub async fn search(&self, request: &Request) -> Result<Response, SearchError> {
         let started = Instant::now();
-        let query = Query::parse(&request.query, self.index.analyser())?;
-        let cursor = Cursor::read(request.cursor.as_deref(), request)?;
-        let limit = request.limit.clamp(1, MOST_RESULTS);
-        let deep = CANDIDATES.max(cursor.skip + limit).min(MOST_RESULTS);
-        let found = self.find(request, &query, deep).await?;
-        let index = Arc::clone(&self.index);
-        let asked = request.clone();
-        let page =
-            move || page(&index, &asked, &query, &found, cursor, limit).map(|page| (page, found));
-        let ((results, more), found) = blocking(page).await??;
-        let next = cursor.skip + results.len();
-        Ok(Response {
-            next_cursor: more.then(|| Cursor { skip: next }.write(request)),
-            total_count: found.keyword.total.max(found.vector.len() as u64),
-            results,
-            query_embedding_cached: found.cached,
-            result_cached: false,
-            latency_ms: started.elapsed().as_secs_f64() * 1000.0,
-            degraded: found.degraded,
-        })
+        if !self.index.is_writable() {
+            let index = Arc::clone(&self.index);
+            blocking(move || index.refresh()).await??;
+        }
+        let mut response = match &self.results {
+            Some(cache) => self.remembered(cache, request).await?,
+            None => self.compute(request).await?,
+        };
+        response.latency_ms = started.elapsed().as_secs_f64() * 1000.0;
+        Ok(response)
     }
 
-    /// Asks both sides at once.
-    async fn find(
+    /// The number of the data is part of what an answer is found by: what was computed before a
+    /// change is not given after it.
+    async fn remembered(
         &self,
+        cache: &Cache<Arc<Response>>,
         request: &Request,
-        query: &Query,
-        deep: usize,
-    ) -> Result<Found, SearchError> {
-        let keyword = async {
-            if request.mode == Mode::Vector {
-                return Ok(Ranked::default());
-            }
-            let (index, query, filter) = (
-                Arc::clone(&self.index),
-                query.clone(),
-                request.filter.clone(),
-            );
-            blocking(move || index.by_keywords(&query, &filter, deep)).await?
-        };
-        let vector = async {
-            if request.mode == Mode::Keyword || query.asks_for_nothing() {
-                return Ok((Vec::new(), false));
-            }
-            self.by_meaning(request, query, deep).await
-        };
-        let (keyword, vector) = tokio::join!(keyword, vector);
-        let mut degraded = Vec::new();
-        // With one side asked for, its failure is the answer; of two, one may answer alone.
-        let keyword = match keyword {
-            Ok(keyword) => keyword,
-            Err(error) if request.mode == Mode::Hybrid && vector.is_ok() && !is_request(&error) => {
-                degraded.push(format!("keyword search: {}", chain(&error)));
-                Ranked::default()
-            }
-            Err(error) => return Err(error),
-        };
-        let (vector, cached) = match vector {
-            Ok(found) => found,
-            Err(error) if request.mode == Mode::Hybrid && !is_request(&error) => {
-                degraded.push(format!("vector search: {}", chain(&error)));
-                (Vec::new(), false)
-            }
-            Err(error) => return Err(error),
-        };
-        Ok(Found {
-            keyword,
-            vector,
-            cached,
+    ) -> Result<Response, SearchError> {
+        let generation = self.index.generation();
+        cache.keep_only(generation);
+        let model = self.model.get();
+        let model = model.as_ref().map(|embedder| embedder.model());
+        let key = blake3::hash(format!("{request:?} {generation} {model:?}").as_bytes());
+        let make = async { self.compute(request).await.map(Arc::new) };
+        let found = cache.get_or(*key.as_bytes(), size, Box::pin(make)).await;
+        let (response, cached) = found?;
+        // What passes is not worth remembering: the next one may get the whole answer.
+        if response.degraded.iter().any(|part| !part.lasting) {
+            cache.forget(*key.as_bytes());
+        }
+        let mut response = Response::clone(&response);
+        response.result_cached = cached;
+        Ok(response)
+    }
+
+    async fn compute(&self, request: &Request) -> Result<Response, SearchError> {
+        let query = Query::parse(&request.query, self.index.analyser())?;
+        let cursor = Cursor::read(request.cursor.as_deref(), request)?;
+        if request.rerank.is_some() && self.reranker.is_none() {
+            let why = "there is no reranker: leave it out, or set one (`rerank-url`)";
+            return Err(SearchError::NoModel(why.into()));
+        }
+        let limit = request.limit.clamp(1, MOST_RESULTS);
+        let end = cursor.skip + limit;
+        let most = end.max(request.rerank.unwrap_or_default());
+        let found = self
+            .find(request, &query, CANDIDATES.max(most).min(MOST_RESULTS))
+            .await?;
+        let total_count = found.keyword.total.max(found.vector.len() as u64);
+        let (query_embedding_cached, mut degraded) = (found.cached, found.degraded.clone());
+        let (index, asked) = (Arc::clone(&self.index), request.clone());
+        let typed = query.clone();
+        let (mut best, more) =
+            blocking(move || candidates(&index, &asked, &typed, &found, most)).await??;
+        if let Some(top) = request.rerank {
+            degraded.extend(self.rerank(&query, &mut best, top).await);
+        }
+        let more = more || best.len() > end;
+        let page: Vec<Candidate> = best.into_iter().skip(cursor.skip).take(limit).collect();
+        let next = cursor.skip + page.len();
+        let (index, asked) = (Arc::clone(&self.index), request.clone());
+        let results = blocking(move || {
+            page.into_iter()
+                .map(|candidate| hit(&index, &asked, &query, candidate))
+                .collect::<Result<Vec<_>, _>>()
+        });
+        Ok(Response {
+            results: results.await??,
+            total_count,
+            next_cursor: more.then(|| Cursor { skip: next }.write(request)),
+            query_embedding_cached,
+            result_cached: false,
+            latency_ms: 0.0,
+            searched: searched(request.mode, &degraded),
             degraded,
         })
     }
 
-    async fn by_meaning(
+    /// Puts the first ones in another order; they stay as they are if that fails.
+    async fn rerank(
         &self,
-        request: &Request,
         query: &Query,
-        deep: usize,
-    ) -> Result<(Vec<Scored>, bool), SearchError> {
-        let embedder = self.embedder.as_ref();
-        let embedder =
-            embedder.ok_or_else(|| SearchError::Invalid("there is no embedder".into()))?;
-        let known = self.index.model()?;
-        let known = known.ok_or_else(|| SearchError::Invalid("nothing is embedded yet".into()))?;
-        if known.name != embedder.model() {
-            let message = format!(
-                "the index was embedded by {}, not {}",
-                known.name,
-                embedder.model()
-            );
-            return Err(SearchError::Invalid(message));
+        best: &mut [Candidate],
+        top: usize,
+    ) -> Option<Degraded> {
+        let reranker = self.reranker.as_ref()?;
+        let top = top.min(best.len());
+        let (first, _) = best.split_at_mut(top);
+        if first.is_empty() {
+            return None;
         }
-        let (vector, cached) = self.query_vector(embedder.as_ref(), &query.text).await?;
-        let (index, query, filter) = (
-            Arc::clone(&self.index),
-            query.clone(),
-            request.filter.clone(),
-        );
-        let found = blocking(move || index.by_vector(&vector, &query, &filter, deep)).await??;
-        Ok((found, cached))
+        let texts: Vec<String> = first.iter().map(|one| one.row.content.clone()).collect();
+        let ranking = reranker.rerank(&query.text, &texts);
+        let failed = |reason: String| Degraded {
+            part: "rerank",
+            reason,
+            lasting: false,
+        };
+        match tokio::time::timeout(RERANK_TIME, ranking).await {
+            Ok(Ok(scores)) => {
+                for (one, score) in first.iter_mut().zip(scores) {
+                    one.rerank_score = Some(score);
+                }
+                let score = |one: &Candidate| one.rerank_score.unwrap_or_default();
+                first.sort_by(|a, b| score(b).total_cmp(&score(a)));
+                None
+            }
+            Ok(Err(error)) => {
+                let error = SearchError::from(error);
+                tracing::warn!(error = error.chain(), "results could not be reranked");
+                Some(failed("the reranker gave no answer that can be used".into()))
+            }
+            Err(_) => Some(failed("the reranker did not answer in time".into())),
+        }
     }
 
-    async fn query_vector(
-        &self,
-        embedder: &dyn Embedder,
-        text: &str,
-    ) -> Result<(Arc<Vec<f32>>, bool), EmbedError> {
-        if let Some(vector) = self.vectors.get(embedder.model(), text) {
-            return Ok((vector, true));
-        }
-        let mut vectors = embed_all(embedder, vec![text.to_owned()]).await?;
-        let vector = Arc::new(vectors.pop().unwrap_or_default());
-        self.vectors
-            .put(embedder.model(), text, Arc::clone(&vector));
-        Ok((vector, false))
+    /// The cache of results in numbers, if there is one.
+    pub fn result_figures(&self) -> CacheFigures {
+        let cache = self.results.as_ref();
+        cache.map(|cache| cache.figures()).unwrap_or_default()
+    }
+
+    /// The cache of queries' vectors in numbers.
+    pub fn vector_figures(&self) -> CacheFigures {
+        self.vectors.figures()
+    }
+
+    /// Forgets all results; says how many there were.
+    pub fn forget_results(&self) -> u64 {
+        self.results.as_ref().map_or(0, |cache| cache.clear())
+    }
+
+    /// Forgets the vectors of queries.
+    pub fn forget_vectors(&self) -> u64 {
+        self.vectors.clear()
+    }
+
+    /// Forgets results that name a document of a host, or of one below it.
+    pub fn forget_domain(&self, domain: &str) -> u64 {
+        let names = |response: &Arc<Response>| {
+            let mut hits = response.results.iter();
+            hits.any(|hit| is_within(&domain_of(&hit.url), domain))
+        };
+        self.results
+            .as_ref()
+            .map_or(0, |cache| cache.drop_if(names))
     }
 }
 
-async fn blocking<T: Send + 'static>(
+/// About as many bytes as a page of results holds.
+fn size(response: &Arc<Response>) -> usize {
+    let texts = |hit: &crate::request::Hit| {
+        let around: usize = hit.expanded_chunks.iter().flatten().map(String::len).sum();
+        hit.content.len() + hit.url.len() + around + 256
+    };
+    response.results.iter().map(texts).sum::<usize>() + 256
+}
+
+fn searched(mode: Mode, degraded: &[Degraded]) -> Vec<Side> {
+    let asked = match mode {
+        Mode::Hybrid => &[Side::Keyword, Side::Vector][..],
+        Mode::Keyword => &[Side::Keyword],
+        Mode::Vector => &[Side::Vector],
+    };
+    let failed = |side: &Side| degraded.iter().any(|part| part.part == side.as_str());
+    asked.iter().copied().filter(|side| !failed(side)).collect()
+}
+
+pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, SearchError> {
     tokio::task::spawn_blocking(work)
         .await
         .map_err(|_| SearchError::Stopped)
-}
-
-/// Whether the request itself is at fault, so that no side can answer it.
-fn is_request(error: &SearchError) -> bool {
-    matches!(
-        error,
-        SearchError::Unknown { .. } | SearchError::Query(_) | SearchError::BadCursor
-    )
-}
-
-fn chain(error: &SearchError) -> String {
-    let mut text = error.to_string();
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    text
-}
-
-/// The results of a page, and whether there are more behind it.
-fn page(
-    index: &IndexFile,
-    request: &Request,
-    query: &Query,
-    found: &Found,
-    cursor: Cursor,
-    limit: usize,
-) -> Result<(Vec<Hit>, bool), SearchError> {
-    let ranked = ranked(request, query, found);
-    let mut hits = Vec::with_capacity(limit);
-    let mut documents = rustc_hash::FxHashSet::default();
-    let mut passed = 0;
-    for fused in ranked {
-        if fused.score < request.min_score {
-            break;
-        }
-        let Some(row) = index.chunks(&[fused.chunk])?.pop() else {
-            continue;
-        };
-        let exact = |phrase| {
-            has_exactly(&row.content, phrase)
-                || row
-                    .title
-                    .as_deref()
-                    .is_some_and(|title| has_exactly(title, phrase))
-        };
-        if !query.phrases.iter().all(exact) {
-            continue;
-        }
-        if request.one_per_document && !documents.insert(row.document) {
-            continue;
-        }
-        passed += 1;
-        if passed <= cursor.skip {
-            continue;
-        }
-        if hits.len() == limit {
-            return Ok((hits, true));
-        }
-        hits.push(hit(index, request, query, &fused, row)?);
-    }
-    Ok((hits, false))
-}
-
-fn ranked(request: &Request, query: &Query, found: &Found) -> Vec<Fused> {
-    match request.mode {
-        Mode::Keyword => alone(&found.keyword.hits, true),
-        Mode::Vector => alone(&found.vector, false),
-        Mode::Hybrid => {
-            // What must or must not occur is decided by words: meaning cannot overrule it.
-            let strict = !query.phrases.is_empty() || !query.without.is_empty();
-            let vector = if strict {
-                let known: rustc_hash::FxHashSet<u32> = found
-                    .keyword
-                    .hits
-                    .iter()
-                    .map(|scored| scored.chunk)
-                    .collect();
-                let near = found.vector.iter().copied();
-                near.filter(|scored| known.contains(&scored.chunk))
-                    .collect()
-            } else {
-                found.vector.clone()
-            };
-            fuse(&found.keyword.hits, &vector, request.weights)
-        }
-    }
-}
-
-fn alone(list: &[Scored], keyword: bool) -> Vec<Fused> {
-    let fused = |scored: &Scored| Fused {
-        chunk: scored.chunk,
-        score: scored.score,
-        vector_score: (!keyword).then_some(scored.score),
-        keyword_score: keyword.then_some(scored.score),
-    };
-    list.iter().map(fused).collect()
-}
-
-fn hit(
-    index: &IndexFile,
-    request: &Request,
-    query: &Query,
-    fused: &Fused,
-    row: ChunkRow,
-) -> Result<Hit, SearchError> {
-    let expanded = if request.expand_chunks {
-        let before = row.position.checked_sub(1);
-        let around = before.into_iter().chain([row.position + 1]);
-        let mut texts = Vec::new();
-        for position in around {
-            texts.extend(
-                index
-                    .chunk_at(row.document, position)?
-                    .map(|chunk| chunk.content),
-            );
-        }
-        Some(texts)
-    } else {
-        None
-    };
-    Ok(Hit {
-        document_id: row.document_uuid,
-        chunk_id: row.uuid,
-        highlights: highlights(&row.content, query, index.analyser()),
-        url: row.url,
-        title: row.title,
-        content: row.content,
-        score: fused.score,
-        vector_score: fused.vector_score,
-        keyword_score: fused.keyword_score,
-        source: match (fused.vector_score, fused.keyword_score) {
-            (Some(_), Some(_)) => Side::Fused,
-            (Some(_), None) => Side::Vector,
-            _ => Side::Keyword,
-        },
-        section_header: row.header,
-        content_type: row.kind,
-        chunk_index: row.position,
-        crawled_at: row.crawled_at,
-        expanded_chunks: expanded,
-    })
 }

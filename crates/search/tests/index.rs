@@ -49,6 +49,7 @@ fn document(number: u8, words: &[usize], title: u8) -> NewDocument {
         metadata: serde_json::Value::Null,
         crawled_at: UnixMillis(i64::from(number)),
         crawl: Some(1),
+        owner: None,
     }
 }
 
@@ -196,7 +197,7 @@ fn many_small_writes_are_merged_and_found() {
         index.apply(changes).unwrap();
     }
     assert_eq!(found(&index, "politeness", &Filter::default()).len(), 100);
-    let again = open(&folder.path().join("index"));
+    let again = IndexFile::open_to_read(&folder.path().join("index")).unwrap();
     assert_eq!(found(&again, "politeness", &Filter::default()).len(), 100);
     assert_eq!(index.counts(), again.counts());
 }

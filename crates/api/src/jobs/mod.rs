@@ -124,6 +124,13 @@ impl Jobs {
         })
     }
 
+    /// Whether a crawl asks the web for something right now.
+    pub(crate) fn are_crawling(&self) -> bool {
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut controls = running.values().map(|running| &running.control);
+        controls.any(|control| control.progress.borrow().in_flight > 0)
+    }
+
     /// Remembers a crawl until it ends.
     pub(crate) fn adopt(app: &Shared, id: &str, mut handle: CrawlHandle) -> CrawlControl {
         let control = handle.control();
@@ -136,6 +143,7 @@ impl Jobs {
         jobs.lock()
             .unwrap_or_else(PoisonError::into_inner)
             .insert(id.to_owned(), running);
+        app.tell_search();
         let (app, id) = (Arc::clone(app), id.to_owned());
         tokio::spawn(async move {
             match handle.ended().await {
@@ -147,6 +155,7 @@ impl Jobs {
             jobs.lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .remove(&id);
+            app.tell_search();
             let _ = tell.send(true);
         });
         control

@@ -7,6 +7,7 @@
 //! * [`explain`]: why a URL was or was not crawled
 //! * [`frontier`]: the open frontier
 //! * [`pages`], [`domains`], [`stats`]: what was crawled, across jobs
+//! * [`search`], [`documents`], [`labels`], [`cache`]: what can be found, by whom, and how it is sorted
 //! * [`admin`]: cleaning up
 //! * [`keys`]: who may use the server
 //! * [`session`]: logging in and out
@@ -15,8 +16,10 @@
 //! * [`docs`]: the contract, to read and for programs
 
 mod admin;
+mod cache;
 mod crawl;
 mod docs;
+mod documents;
 mod domains;
 mod explain;
 mod extract;
@@ -25,7 +28,9 @@ mod health;
 mod input;
 mod jobs;
 mod keys;
+mod labels;
 mod pages;
+mod search;
 mod session;
 mod spider;
 mod stats;
@@ -118,6 +123,32 @@ fn endpoints() -> OpenApiRouter<Shared> {
         .routes(routes!(frontier::add::add))
         .routes(routes!(frontier::add::seed))
         .routes(routes!(frontier::change::recover))
+        .routes(routes!(search::hybrid))
+        .routes(routes!(search::vector))
+        .routes(routes!(search::keyword))
+        .routes(routes!(documents::list, documents::upload::one))
+        .routes(routes!(documents::upload::batch))
+        .routes(routes!(documents::get, documents::change::delete))
+        .routes(routes!(documents::chunks))
+        .routes(routes!(documents::change::restore))
+        .routes(routes!(documents::change::reindex))
+        .routes(routes!(documents::change::sort))
+        .routes(routes!(documents::change::add_tags))
+        .routes(routes!(documents::change::remove_tag))
+        .routes(routes!(documents::versions::list))
+        .routes(routes!(documents::versions::between))
+        .routes(routes!(labels::collections, labels::create_collection))
+        .routes(routes!(
+            labels::get_collection,
+            labels::change_collection,
+            labels::delete_collection
+        ))
+        .routes(routes!(labels::tags, labels::create_tag))
+        .routes(routes!(cache::stats))
+        .routes(routes!(cache::clear_crawl))
+        .routes(routes!(cache::clear_query))
+        .routes(routes!(cache::clear_embeddings))
+        .routes(routes!(cache::clear_domain))
         .routes(routes!(pages::list))
         .routes(routes!(domains::list))
         .routes(routes!(domains::get))
@@ -202,7 +233,7 @@ pub(crate) fn router(app: &Shared) -> Router {
 /// send cookies along, so `*` gives nothing away that a key does not.
 fn cors(origins: &[String]) -> CorsLayer {
     let layer = CorsLayer::new()
-        .allow_methods([Method::GET, Method::POST, Method::DELETE])
+        .allow_methods([Method::GET, Method::POST, Method::PUT, Method::DELETE])
         .allow_headers([
             header::AUTHORIZATION,
             header::CONTENT_TYPE,

@@ -12,6 +12,7 @@ use trawl_types::{CrawlState, OutcomeKind, UnixMillis};
 use utoipa::{IntoParams, ToSchema};
 
 use super::{
+    cache::CacheStats,
     input,
     pages::{time, visible_job},
 };
@@ -20,6 +21,7 @@ use crate::{
     auth::{Onlooker, Reader},
     error::{ApiError, ErrorBody},
     jobs::now,
+    search::Search,
 };
 
 /// Buckets of one answer.
@@ -44,6 +46,33 @@ pub(super) struct Stats {
     /// Visits by how they ended.
     outcomes: BTreeMap<String, u64>,
     uptime_seconds: u64,
+    /// The search index; nothing where it is switched off.
+    search: Option<SearchStats>,
+}
+
+/// The search index in numbers, whoever asks.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct SearchStats {
+    documents: u64,
+    chunks: u64,
+    /// Chunks that can be found by their meaning.
+    embedded: u64,
+    /// The model they were embedded with.
+    model: Option<String>,
+    /// This server keeps the index up to date.
+    indexing: bool,
+    /// Entries of result logs that were read since the server was started.
+    pages_read: u64,
+    documents_added: u64,
+    documents_changed: u64,
+    documents_removed: u64,
+    /// Documents whose pages are gone, but too many at once to remove them unasked.
+    held_back: u64,
+    /// Pages of which a crawl kept nothing to index.
+    without_content: u64,
+    /// What the last look at the logs failed of.
+    problem: Option<String>,
+    cache: CacheStats,
 }
 
 /// The server in numbers: one's own jobs, those of all for administrators.
@@ -78,7 +107,32 @@ pub(super) async fn stats(
         urls_refused: totals.refused,
         outcomes: named(&totals.outcomes),
         uptime_seconds: app.started.elapsed().as_secs(),
+        search: match &app.search {
+            Some(search) => Some(of_search(search).await?),
+            None => None,
+        },
     }))
+}
+
+async fn of_search(search: &Search) -> Result<SearchStats, ApiError> {
+    let model = search.read(|index| Ok((index.counts(), index.model()?)));
+    let (counts, model) = model.await?;
+    let figures = search.bell.figures();
+    Ok(SearchStats {
+        documents: counts.documents,
+        chunks: counts.chunks,
+        embedded: counts.embedded,
+        model: model.map(|model| model.name),
+        indexing: search.follows(),
+        pages_read: figures.done.read,
+        documents_added: figures.done.added,
+        documents_changed: figures.done.changed,
+        documents_removed: figures.done.removed,
+        held_back: figures.done.held_back,
+        without_content: figures.done.without_content,
+        problem: figures.failure,
+        cache: CacheStats::of(search),
+    })
 }
 
 fn errors(outcomes: &BTreeMap<OutcomeKind, u64>) -> u64 {

@@ -36,7 +36,12 @@ pub(crate) async fn embedder(args: &ModelArgs) -> anyhow::Result<Option<Arc<dyn 
     }
     let folder = match name {
         Some(path) if Path::new(path).join("config.json").exists() => PathBuf::from(path),
-        _ => models_folder(args.models.as_deref())?.join(name.unwrap_or(DEFAULT_MODEL)),
+        _ => match models_folder(args.models.as_deref()) {
+            Ok(folder) => folder.join(name.unwrap_or(DEFAULT_MODEL)),
+            // Who has no home has pulled none.
+            Err(_) if name.is_none() => return Ok(None),
+            Err(error) => return Err(error),
+        },
     };
     if !folder.join("config.json").exists() {
         if let Some(name) = name {

@@ -35,23 +35,13 @@ pub(crate) async fn run(args: &IndexArgs) -> anyhow::Result<ExitCode> {
     let opening = path.clone();
     let index = tokio::task::spawn_blocking(move || IndexFile::open(&opening)).await??;
     let embedder = embedder(&args.model).await?;
-    let languages = args
-        .languages
-        .iter()
-        .map(|code| code.trim().to_ascii_lowercase());
-    let languages: Vec<String> = languages.filter(|code| !code.is_empty()).collect();
-    let all = languages.iter().any(|code| code == "all");
-    let indexer = Indexer {
-        store,
-        index: Arc::new(index),
-        embedder,
-        settings: Settings {
-            crawl: args.crawl.map(CrawlId),
-            languages: if all { Vec::new() } else { languages },
-            confirmed: args.confirm_removals,
-            ..Settings::default()
-        },
+    let settings = Settings {
+        crawl: args.crawl.map(CrawlId),
+        languages: languages(&args.languages),
+        confirmed: args.confirm_removals,
+        ..Settings::default()
     };
+    let indexer = Indexer::new(store, Arc::new(index), embedder.into(), settings);
     let line = line(args.quiet);
     let progress = |done: &Followed| {
         line.set_message(format!(
@@ -69,6 +59,17 @@ pub(crate) async fn run(args: &IndexArgs) -> anyhow::Result<ExitCode> {
         summary(&indexer, &done, &path);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Languages as they are typed; none for all of them.
+pub(crate) fn languages(typed: &[String]) -> Vec<String> {
+    let codes = typed.iter().flat_map(|text| text.split(','));
+    let codes = codes.map(|code| code.trim().to_ascii_lowercase());
+    let codes: Vec<String> = codes.filter(|code| !code.is_empty()).collect();
+    if codes.iter().any(|code| code == "all") {
+        return Vec::new();
+    }
+    codes
 }
 
 fn now() -> UnixMillis {
@@ -122,6 +123,10 @@ fn summary(indexer: &Indexer, done: &Followed, path: &Path) {
             "documents whose pages are gone were kept, as they are many: --confirm-removals",
         ),
         (
+            done.left_alone,
+            "pages were left alone: somebody removed or uploaded their documents",
+        ),
+        (
             done.without_content,
             "pages had nothing to index: crawl with --keep markdown, or --keep html",
         ),
@@ -129,7 +134,7 @@ fn summary(indexer: &Indexer, done: &Followed, path: &Path) {
     for (count, hint) in hints.into_iter().filter(|(count, _)| *count > 0) {
         eprintln!("  {} {hint}", number(count));
     }
-    if indexer.embedder.is_none() {
+    if indexer.model.get().is_none() {
         eprintln!("  there is no model: search goes by words alone (`trawl models pull`)");
     }
 }

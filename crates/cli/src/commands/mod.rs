@@ -15,6 +15,7 @@ pub(crate) mod models;
 pub(crate) mod resume;
 pub(crate) mod search;
 pub(crate) mod serve;
+mod search_parts;
 mod session;
 pub(crate) mod status;
 pub(crate) mod users;

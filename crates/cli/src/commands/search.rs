@@ -98,7 +98,8 @@ fn show(out: &mut impl Write, response: &Response) -> std::io::Result<()> {
         writeln!(out, "    {}\n", snippet(hit))?;
     }
     for problem in &response.degraded {
-        eprintln!("trawl: only a part could be asked: {}", printable(problem));
+        let (part, reason) = (problem.part, printable(&problem.reason));
+        eprintln!("trawl: {part} search could not be asked: {reason}");
     }
     eprintln!(
         "{} results of {} in {:.0} ms{}",

@@ -15,7 +15,7 @@ use trawl_types::UnixMillis;
 
 use crate::{
     args::ServeArgs,
-    commands::worker,
+    commands::{search_parts, worker},
     database::{Database, ServerDatabaseParts},
     exit::BadInput,
     logs,
@@ -34,6 +34,7 @@ pub(crate) async fn run(args: &ServeArgs, verbose: u8) -> anyhow::Result<ExitCod
         let why = "no-worker: nobody else can crawl from a file; use --database postgres://…";
         return Err(BadInput(why.into()).into());
     }
+    let searching = settings.search(&database, &environment)?;
     let settings = settings.server()?;
     let parts = database.open_server_store(loan).await?;
     let ServerDatabaseParts {
@@ -41,6 +42,10 @@ pub(crate) async fn run(args: &ServeArgs, verbose: u8) -> anyhow::Result<ExitCod
         accounts,
         shared,
     } = parts;
+    let search = match searching {
+        Some(searching) => Some(search_parts::open(searching).await?),
+        None => None,
+    };
     if !settings.no_auth {
         first_key(accounts.as_ref()).await?;
     }
@@ -51,7 +56,7 @@ pub(crate) async fn run(args: &ServeArgs, verbose: u8) -> anyhow::Result<ExitCod
         Some(shared) => Some(worker::take_part(shared, Arc::new(settings.clone()), left).await?),
         None => None,
     };
-    let server = Server::bind(store, accounts, settings).await?;
+    let server = Server::bind(store, accounts, settings, search).await?;
     let scheme = if server.tls().is_some() {
         "https"
     } else {

@@ -4,12 +4,13 @@
 //! * [`table`]: every setting, once
 //! * [`kind`]: what kinds of values there are
 //! * [`file`], [`flags`]: where values come from, besides the environment
-//! * [`serve`]: the settings as the server takes them
+//! * [`serve`], [`search`]: the settings as the server takes them
 //! * [`show`]: the effective settings and a sample, as text
 
 mod file;
 mod flags;
 mod kind;
+mod search;
 mod serve;
 mod show;
 mod table;
@@ -24,6 +25,7 @@ use trawl_terrain::config::nearest;
 
 use crate::exit::BadInput;
 pub(crate) use flags::Flags;
+pub(crate) use search::SearchSettings;
 pub(crate) use show::{sample, shown};
 use table::{SETTINGS, Setting};
 
@@ -191,6 +193,7 @@ pub(crate) fn misspelt(names: impl Iterator<Item = OsString>) -> Vec<(String, St
         "TRAWL_URL",
         "TRAWL_KEY",
         "TRAWL_BLESS",
+        "TRAWL_EMBED_KEY",
     ];
     let candidates: Vec<&str> = lower.iter().map(String::as_str).collect();
     names

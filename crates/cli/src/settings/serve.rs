@@ -151,7 +151,7 @@ impl Settings {
         }
     }
 
-    fn clash(&self, key: &str, allowed: &str) -> anyhow::Error {
+    pub(super) fn clash(&self, key: &str, allowed: &str) -> anyhow::Error {
         let found = self.text(key).unwrap_or_default();
         let place = self.place(key);
         BadInput(format!("{place}: found {found:?}; allowed: {allowed}")).into()
@@ -159,7 +159,7 @@ impl Settings {
 
     // Values were checked when they were read.
 
-    fn switch(&self, key: &str) -> bool {
+    pub(super) fn switch(&self, key: &str) -> bool {
         self.text(key) == Some("true")
     }
 

@@ -44,6 +44,7 @@ pub(crate) const SECTIONS: &[(&str, &str)] = &[
     ("rates", "Requests a minute"),
     ("sessions", "How long one stays logged in"),
     ("limits", "How much one may ask for"),
+    ("search", "What can be found, and by whom"),
     ("crawl", "How the web is asked"),
     ("network", "Whom it may contact besides public addresses"),
     ("log", "What it says"),
@@ -114,6 +115,28 @@ settings! {
         "A stream in which nothing happens gives a sign of life this often";
     "limits.frontier-depth", "frontier-depth", Kind::Number(0, 1_000), "10", "N",
         "Links away from what was added that the open frontier follows";
+    "search.off", "no-search", Kind::Switch, "false", "BOOL",
+        "Neither index nor search what is crawled";
+    "search.index", "search-index", Kind::Text, "", "FILE",
+        "The file with the index: the database's name and `.search`, trawl.search beside PostgreSQL";
+    "search.no-indexing", "no-indexing", Kind::Switch, "false", "BOOL",
+        "Leave the index as it is: pages that are crawled are not added to it";
+    "search.languages", "search-languages", Kind::Texts, "en", "CODE",
+        "Languages of pages that are indexed, or `all`";
+    "search.visibility", "search-visibility", Kind::Word(&["own", "all"]), "own", "WHOSE",
+        "Whose pages those find who are no administrators: of their own jobs and the open frontier, or of all";
+    "search.model", "model", Kind::Text, "", "NAME|DIR|none",
+        "A pulled model, a folder with one, or none for words alone; all-MiniLM-L6-v2 if it is there";
+    "search.models", "models", Kind::Text, "", "DIR",
+        "Where pulled models are";
+    "search.embed-url", "embed-url", Kind::Text, "", "URL",
+        "Embed with the server at this URL instead";
+    "search.embed-protocol", "embed-protocol", Kind::Word(&["tei", "openai"]), "tei", "PROTOCOL",
+        "What that server speaks";
+    "search.embed-key-file", "embed-key-file", Kind::Text, "", "FILE",
+        "Read the key for that server from this file";
+    "search.rerank-url", "rerank-url", Kind::Text, "", "URL",
+        "Rerank with the cross-encoder at this URL, which speaks TEI's /rerank";
     "crawl.delay", "delay", Kind::Duration, "1s", "TIME",
         "Least time between two requests to one host; jobs may ask for more";
     "crawl.keep-unread", "keep-unread", Kind::Switch, "false", "BOOL",

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 pub use local::{LocalModel, ModelError, Precision};
-pub use remote::{OpenAiEmbedder, TeiEmbedder};
+pub use remote::{OpenAiEmbedder, TeiEmbedder, TeiReranker};
 pub use validate::{BadVector, validate};
 
 /// So many texts are sent at once.
@@ -44,6 +44,13 @@ pub trait Embedder: Send + Sync + std::fmt::Debug {
     fn dimension(&self) -> usize;
     /// A vector for each text, in their order.
     async fn embed(&self, texts: Vec<String>) -> Result<Vec<Vec<f32>>, EmbedError>;
+}
+
+/// Says how well texts answer a query.
+#[async_trait]
+pub trait Reranker: Send + Sync + std::fmt::Debug {
+    /// A score for each text, in their order.
+    async fn rerank(&self, query: &str, texts: &[String]) -> Result<Vec<f32>, EmbedError>;
 }
 
 #[async_trait]

@@ -1,6 +1,6 @@
 //! Tags and collections: how people sort documents.
 
-use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, ToSql, TransactionBehavior, params};
 use trawl_types::UnixMillis;
 use uuid::Uuid;
 
@@ -37,25 +37,51 @@ impl IndexFile {
             params![uuid.as_bytes().as_slice(), name, description, now.0],
         )?;
         if added == 0 {
-            let message = format!("there is a collection named {name:?} already");
-            return Err(SearchError::Invalid(message));
+            return Err(taken(name));
         }
         Ok(uuid)
     }
 
     pub fn collections(&self) -> Result<Vec<Label>, SearchError> {
-        self.labels(
-            "SELECT uuid, name, description, created_at, (SELECT count(*) FROM documents d \
-             WHERE d.collection = l.id AND d.deleted_at IS NULL) FROM collections l ORDER BY name",
-        )
+        self.labels(&format!("{COLLECTION} ORDER BY name"), params![])
+    }
+
+    pub fn collection(&self, uuid: Uuid) -> Result<Option<Label>, SearchError> {
+        let bytes = uuid.as_bytes().as_slice();
+        let found = self.labels(&format!("{COLLECTION} WHERE uuid = ?"), params![bytes])?;
+        Ok(found.into_iter().next())
     }
 
     pub fn tags(&self) -> Result<Vec<Label>, SearchError> {
-        self.labels(
-            "SELECT uuid, name, NULL, created_at, (SELECT count(*) FROM document_tags x JOIN \
-             documents d ON d.id = x.document AND d.deleted_at IS NULL WHERE x.tag = l.id) \
-             FROM tags l ORDER BY name",
-        )
+        self.labels(&format!("{TAG} ORDER BY name"), params![])
+    }
+
+    /// The ids of tags by their names; one that nobody knows is an error.
+    pub fn tag_ids(&self, names: &[String]) -> Result<Vec<Uuid>, SearchError> {
+        self.reading(|reader| {
+            let sql = "SELECT uuid FROM tags WHERE name = ?";
+            let mut statement = reader.prepare_cached(sql)?;
+            let mut ids = Vec::with_capacity(names.len());
+            for name in names {
+                let lower = name.trim().to_lowercase();
+                let found = statement.query_row(params![lower], |row| row.get::<_, Vec<u8>>(0));
+                let unknown = || SearchError::Unknown {
+                    kind: "tag",
+                    name: name.clone(),
+                };
+                let bytes = found.optional()?.ok_or_else(unknown)?;
+                ids.push(Uuid::from_slice(&bytes).unwrap_or_default());
+            }
+            Ok(ids)
+        })
+    }
+
+    /// The tags of a document.
+    pub fn tags_of(&self, document: i64) -> Result<Vec<Label>, SearchError> {
+        let sql = format!(
+            "{TAG} WHERE l.id IN (SELECT tag FROM document_tags WHERE document = ?) ORDER BY name"
+        );
+        self.labels(&sql, params![document])
     }
 
     /// Changes name and description of a collection.
@@ -67,10 +93,35 @@ impl IndexFile {
     ) -> Result<bool, SearchError> {
         let name = checked(name)?;
         let changed = self.writer()?.execute(
-            "UPDATE collections SET name = ?, description = ? WHERE uuid = ?",
+            "UPDATE OR IGNORE collections SET name = ?, description = ? WHERE uuid = ?",
             params![name, description, uuid.as_bytes().as_slice()],
         )?;
+        if changed == 0 && self.collection(uuid)?.is_some() {
+            return Err(taken(name));
+        }
         Ok(changed > 0)
+    }
+
+    /// Puts a document into a collection, or takes it out of the one it is in.
+    pub fn sort_into(&self, document: Uuid, into: Option<Uuid>) -> Result<bool, SearchError> {
+        let writer = self.writer()?;
+        let Some(document) = document_number(&writer, document)? else {
+            return Ok(false);
+        };
+        let sql = "SELECT id FROM collections WHERE uuid = ?";
+        let collection = match into {
+            Some(uuid) => Some(number(&writer, sql, uuid)?.ok_or_else(|| SearchError::Unknown {
+                kind: "collection",
+                name: uuid.to_string(),
+            })?),
+            None => None,
+        };
+        let sql = "UPDATE documents SET collection = ? WHERE id = ?";
+        writer.execute(sql, params![collection, document])?;
+        self.facts(&[document as u32], |facts| {
+            facts.collection = collection.unwrap_or_default();
+        });
+        Ok(true)
     }
 
     /// Removes a collection; its documents stay and belong to none.
@@ -147,10 +198,10 @@ impl IndexFile {
         Ok(removed > 0)
     }
 
-    fn labels(&self, sql: &str) -> Result<Vec<Label>, SearchError> {
+    fn labels(&self, sql: &str, values: &[&dyn ToSql]) -> Result<Vec<Label>, SearchError> {
         self.reading(|reader| {
             let mut statement = reader.prepare_cached(sql)?;
-            let rows = statement.query_map([], |row| {
+            let rows = statement.query_map(values, |row| {
                 let bytes: Vec<u8> = row.get(0)?;
                 Ok(Label {
                     uuid: Uuid::from_slice(&bytes).unwrap_or_default(),
@@ -174,7 +225,19 @@ impl IndexFile {
                 change(facts);
             }
         }
+        drop(memory);
+        self.changed();
     }
+}
+
+const COLLECTION: &str = "SELECT uuid, name, description, created_at, (SELECT count(*) \
+    FROM documents d WHERE d.collection = l.id AND d.deleted_at IS NULL) FROM collections l";
+
+const TAG: &str = "SELECT uuid, name, NULL, created_at, (SELECT count(*) FROM document_tags x \
+    JOIN documents d ON d.id = x.document AND d.deleted_at IS NULL WHERE x.tag = l.id) FROM tags l";
+
+fn taken(name: &str) -> SearchError {
+    SearchError::Conflict(format!("there is a collection named {name:?} already"))
 }
 
 fn document_number(connection: &Connection, uuid: Uuid) -> Result<Option<i64>, SearchError> {
@@ -203,8 +266,9 @@ pub(super) fn ensure_tag(
 
 fn checked(name: &str) -> Result<&str, SearchError> {
     let name = name.trim();
-    if name.is_empty() || name.chars().count() > LONGEST_NAME || name.contains('\n') {
-        return Err(SearchError::Invalid(format!("{name:?} is no name")));
+    if name.is_empty() || name.chars().count() > LONGEST_NAME || name.contains(char::is_control) {
+        let problem = format!("{name:?} is no name: one line of 1 to {LONGEST_NAME} characters is");
+        return Err(SearchError::Invalid(problem));
     }
     Ok(name)
 }

@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use uuid::Uuid;
 
 use crate::{
-    document::{Filter, is_within},
+    document::{EVERYBODY, Filter, is_within},
     error::SearchError,
     lexical::Lengths,
     query::Query,
@@ -21,6 +21,7 @@ pub(super) struct Facts {
     pub(super) collection: i64,
     pub(super) crawled_at: i64,
     pub(super) tags: Vec<i64>,
+    pub(super) owners: Vec<u32>,
 }
 
 /// Strings as small numbers.
@@ -54,6 +55,7 @@ pub(super) struct Memory {
     documents: Vec<Option<Facts>>,
     pub(super) domains: Names,
     pub(super) languages: Names,
+    pub(super) owners: Names,
     pub(super) vectors: Vectors,
     /// The model whose vectors are held.
     pub(super) model: Option<i64>,
@@ -93,6 +95,15 @@ impl Memory {
         while let Some(row) = rows.next()? {
             tags.entry(row.get(0)?).or_default().push(row.get(1)?);
         }
+        let mut owners: FxHashMap<i64, Vec<u32>> = FxHashMap::default();
+        let mut statement = connection.prepare("SELECT document, owner FROM owners")?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let owner = self
+                .owners
+                .number(row.get_ref(1)?.as_str().unwrap_or_default());
+            owners.entry(row.get(0)?).or_default().push(owner);
+        }
         let mut statement = connection.prepare(
             "SELECT id, domain, coalesce(language, ''), source, coalesce(collection, 0), \
              crawled_at FROM documents WHERE deleted_at IS NULL",
@@ -111,6 +122,7 @@ impl Memory {
                 collection: row.get(4)?,
                 crawled_at: row.get(5)?,
                 tags: tags.remove(&id).unwrap_or_default(),
+                owners: owners.remove(&id).unwrap_or_default(),
             };
             self.set_document(id as u32, Some(facts));
         }
@@ -166,9 +178,19 @@ impl Memory {
         let languages = self.languages.which(|name| {
             filter.languages.is_empty() || filter.languages.iter().any(|wanted| wanted == name)
         });
+        let owners = filter.owners.as_ref().map(|wanted| {
+            self.owners
+                .which(|name| name == EVERYBODY || wanted.iter().any(|owner| owner == name))
+        });
+        let belongs = |facts: &Facts| {
+            owners
+                .as_ref()
+                .is_none_or(|owners| facts.owners.iter().any(|owner| owners[*owner as usize]))
+        };
         let fits = |facts: &Facts| {
             domains[facts.domain as usize]
                 && languages[facts.language as usize]
+                && belongs(facts)
                 && filter.fits(facts)
         };
         let documents = self.documents.iter();
@@ -190,6 +212,7 @@ pub(super) struct Wanted {
     sources: Vec<u8>,
     from: Option<i64>,
     to: Option<i64>,
+    owners: Option<Vec<String>>,
 }
 
 impl Wanted {
@@ -204,6 +227,7 @@ impl Wanted {
             sources: filter.sources.iter().map(|source| *source as u8).collect(),
             from: filter.date_from.map(|time| time.0),
             to: filter.date_to.map(|time| time.0),
+            owners: filter.owners.clone(),
         })
     }
 
@@ -215,6 +239,7 @@ impl Wanted {
             && self.sources.is_empty()
             && self.from.is_none()
             && self.to.is_none()
+            && self.owners.is_none()
     }
 
     fn fits(&self, facts: &Facts) -> bool {

@@ -2,24 +2,31 @@
 //! one transaction, with the cursor of the log they came from. A crash leaves all of a document or
 //! nothing.
 //!
-//! `schema` opens, `write` changes (`put` and `put_chunks` one document), `merge` tidies,
+//! One process writes it, others may read. `schema` opens, `write` changes (`put`, `put_chunks` and `put_labels` one document), `merge` tidies,
 //! `edit` and `upkeep` are what else there is to do, `memory` is what searches hold in memory,
-//! `postings` gives lists to the keyword search, `read` gives documents and chunks to people.
+//! `postings` gives lists to the keyword search, `read`, `list` and `versions` give documents and
+//! chunks to people.
 
 mod edit;
+mod list;
 mod memory;
 mod merge;
 mod postings;
 mod put;
 mod put_chunks;
+mod put_labels;
 mod read;
 mod schema;
 mod upkeep;
+mod versions;
 mod write;
 
 use std::{
     path::{Path, PathBuf},
-    sync::{Mutex, MutexGuard, PoisonError, RwLock},
+    sync::{
+        Mutex, MutexGuard, PoisonError, RwLock,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use rusqlite::{Connection, OptionalExtension, params};
@@ -35,9 +42,11 @@ use memory::{Memory, Wanted};
 use postings::FilePostings;
 
 pub use edit::Label;
-pub use read::{ChunkRow, DocumentFilter, DocumentRow, IndexCounts};
+pub use list::{DocumentFilter, DocumentList};
+pub use read::{ChunkRow, DocumentRow, IndexCounts, Known};
 pub use upkeep::{Missing, Unembedded};
-pub use write::{Changes, Report};
+pub use versions::VersionRow;
+pub use write::{Changes, Place, Report, Seen};
 
 /// Connections that are kept for the next search.
 const SPARE_READERS: usize = 8;
@@ -54,19 +63,32 @@ pub struct ModelRow {
 pub struct IndexFile {
     path: PathBuf,
     analyser: Analyser,
-    writer: Option<Mutex<Connection>>,
+    writer: Option<Writer>,
     readers: Mutex<Vec<Connection>>,
     memory: RwLock<Memory>,
     /// Changes with every write, by whatever process.
     seen: Mutex<(Connection, i64)>,
+    /// Grows whenever what searches find may have changed, after it has.
+    generation: AtomicU64,
     weights: Bm25,
+}
+
+/// What only the process that writes has.
+#[derive(Debug)]
+struct Writer {
+    connection: Mutex<Connection>,
+    _lock: std::fs::File,
 }
 
 impl IndexFile {
     /// Opens an index to write to; makes it if there is none.
     pub fn open(path: &Path) -> Result<Self, SearchError> {
-        let writer = schema::writer(path)?;
-        Self::with(path, Some(Mutex::new(writer)))
+        let lock = schema::lock(path)?;
+        let writer = Writer {
+            connection: Mutex::new(schema::writer(path)?),
+            _lock: lock,
+        };
+        Self::with(path, Some(writer))
     }
 
     /// Opens an index that is only read, also while another process writes to it.
@@ -74,7 +96,7 @@ impl IndexFile {
         Self::with(path, None)
     }
 
-    fn with(path: &Path, writer: Option<Mutex<Connection>>) -> Result<Self, SearchError> {
+    fn with(path: &Path, writer: Option<Writer>) -> Result<Self, SearchError> {
         let watcher = schema::reader(path)?;
         let version = data_version(&watcher)?;
         let reader = schema::reader(path)?;
@@ -86,6 +108,7 @@ impl IndexFile {
             readers: Mutex::new(vec![reader]),
             memory: RwLock::new(memory),
             seen: Mutex::new((watcher, version)),
+            generation: AtomicU64::new(0),
             weights: Bm25::default(),
         })
     }
@@ -99,6 +122,20 @@ impl IndexFile {
 
     pub fn analyser(&self) -> &Analyser {
         &self.analyser
+    }
+
+    /// Another number than before means that searches may find something else. What is gone is no
+    /// longer found under the number that follows.
+    pub fn generation(&self) -> u64 {
+        self.generation.load(Ordering::SeqCst)
+    }
+
+    fn changed(&self) {
+        self.generation.fetch_add(1, Ordering::SeqCst);
+    }
+
+    pub fn is_writable(&self) -> bool {
+        self.writer.is_some()
     }
 
     /// Makes the writes of other processes visible; says whether there were any.
@@ -115,6 +152,7 @@ impl IndexFile {
         }
         let memory = self.reading(|reader| Memory::load(reader, current_model(reader)?))?;
         *self.memory.write().unwrap_or_else(PoisonError::into_inner) = memory;
+        self.changed();
         Ok(true)
     }
 
@@ -197,8 +235,8 @@ impl IndexFile {
     fn writer(&self) -> Result<MutexGuard<'_, Connection>, SearchError> {
         let writer = self.writer.as_ref();
         let writer =
-            writer.ok_or_else(|| SearchError::Invalid("the index is open to read".into()))?;
-        Ok(lock(writer))
+            writer.ok_or_else(|| SearchError::Locked(self.path.display().to_string()))?;
+        Ok(lock(&writer.connection))
     }
 }
 

@@ -1,12 +1,17 @@
-//! One document in a transaction: its row, its version before, its tags.
+//! One document in a transaction: its row and its version before.
 
 use rusqlite::{OptionalExtension, Transaction, params};
 
 use super::{
     postings::NewSegment,
-    write::{Followed, NewFacts, Report},
+    write::{Followed, NewFacts, Report, Seen},
 };
-use crate::{analysis::Analyser, document::domain_of, error::SearchError, prepare::Prepared};
+use crate::{
+    analysis::Analyser,
+    document::{DocSource, domain_of},
+    error::SearchError,
+    prepare::Prepared,
+};
 
 /// Old versions of a document that are kept.
 const VERSIONS: i64 = 10;
@@ -31,14 +36,24 @@ struct Old {
     deleted: bool,
     version: i64,
     hash: Vec<u8>,
+    source: u8,
+    withdrawn: bool,
 }
 
 impl Writing<'_> {
-    pub(super) fn see(&self, url: &str, crawl: i64) -> Result<(), SearchError> {
-        self.found(url)?;
-        self.transaction
-            .prepare_cached("UPDATE documents SET last_crawl = ? WHERE url = ?")?
-            .execute(params![crawl, url])?;
+    pub(super) fn see(&mut self, seen: &Seen) -> Result<(), SearchError> {
+        self.found(&seen.url)?;
+        let sql = "UPDATE documents SET last_crawl = ? WHERE url = ? AND source = 0 RETURNING id";
+        let id: Option<i64> = self
+            .transaction
+            .prepare_cached(sql)?
+            .query_row(params![seen.crawl, seen.url], |row| row.get(0))
+            .optional()?;
+        if let (Some(id), Some(owner)) = (id, &seen.owner)
+            && self.add_owner(id, owner)?
+        {
+            self.followed.owners.push((id as u32, owner.clone()));
+        }
         Ok(())
     }
 
@@ -55,7 +70,7 @@ impl Writing<'_> {
         self.transaction
             .prepare_cached(
                 "INSERT OR REPLACE INTO removals (url, crawl) SELECT url, ? FROM documents \
-                 WHERE url = ? AND deleted_at IS NULL",
+                 WHERE url = ? AND source = 0 AND deleted_at IS NULL",
             )?
             .execute(params![crawl, url])?;
         Ok(())
@@ -64,19 +79,30 @@ impl Writing<'_> {
     pub(super) fn put(&mut self, prepared: Prepared) -> Result<(), SearchError> {
         self.found(&prepared.document.url)?;
         let old = self.old(&prepared.document.url)?;
+        if let Some(old) = &old
+            && !may_replace(old, &prepared)?
+        {
+            self.report.left_alone += 1;
+            return Ok(());
+        }
         let id = match &old {
             Some(old) => self.change(old, &prepared)?,
             None => self.insert(&prepared)?,
         };
         let tags = self.tags(id, &prepared.document.tags)?;
+        let same = old
+            .as_ref()
+            .is_some_and(|old| old.hash == prepared.content_hash);
+        let owners = self.owners(id, prepared.document.owner.as_deref(), same)?;
         let document = &prepared.document;
         let facts = NewFacts {
             domain: domain_of(&document.url),
             language: document.language.clone().unwrap_or_default(),
             source: document.source as u8,
-            collection: self.collection(&prepared)?.unwrap_or_default(),
+            collection: self.collection_of(id)?,
             crawled_at: document.crawled_at.0,
             tags,
+            owners,
         };
         self.followed.documents.push((id as u32, Some(facts)));
         // Titles are part of the lists of every chunk.
@@ -86,8 +112,8 @@ impl Writing<'_> {
 
     fn old(&self, url: &str) -> Result<Option<Old>, SearchError> {
         let mut statement = self.transaction.prepare_cached(
-            "SELECT id, title, deleted_at IS NOT NULL, version, content_hash FROM documents \
-             WHERE url = ?",
+            "SELECT id, title, deleted_at IS NOT NULL, version, content_hash, source, withdrawn \
+             FROM documents WHERE url = ?",
         )?;
         let row = statement.query_row(params![url], |row| {
             Ok(Old {
@@ -96,6 +122,8 @@ impl Writing<'_> {
                 deleted: row.get(2)?,
                 version: row.get(3)?,
                 hash: row.get(4)?,
+                source: row.get(5)?,
+                withdrawn: row.get(6)?,
             })
         });
         Ok(row.optional()?)
@@ -138,8 +166,9 @@ impl Writing<'_> {
         self.transaction
             .prepare_cached(
                 "UPDATE documents SET parent_url = ?, title = ?, content = ?, content_hash = ?, \
-                 language = ?, source = ?, collection = ?, metadata = ?, version = ?, \
-                 crawled_at = ?, changed_at = ?, last_crawl = ?, deleted_at = NULL WHERE id = ?",
+                 language = ?, source = ?, collection = coalesce(?, collection), metadata = ?, \
+                 version = ?, crawled_at = ?, changed_at = ?, last_crawl = ?, \
+                 deleted_at = NULL, withdrawn = 0 WHERE id = ?",
             )?
             .execute(params![
                 document.parent_url,
@@ -178,41 +207,21 @@ impl Writing<'_> {
         Ok(())
     }
 
-    fn collection(&self, prepared: &Prepared) -> Result<Option<i64>, SearchError> {
-        let Some(uuid) = prepared.document.collection else {
-            return Ok(None);
-        };
-        let sql = "SELECT id FROM collections WHERE uuid = ?";
-        let row = self
-            .transaction
-            .query_row(sql, params![uuid.as_bytes().as_slice()], |row| row.get(0));
-        let unknown = || SearchError::Unknown {
-            kind: "collection",
-            name: uuid.to_string(),
-        };
-        Ok(Some(row.optional()?.ok_or_else(unknown)?))
-    }
-
-    fn tags(&self, document: i64, names: &[String]) -> Result<Vec<i64>, SearchError> {
-        for name in names {
-            let tag = super::edit::ensure_tag(self.transaction, name, self.now)?;
-            self.transaction
-                .prepare_cached(
-                    "INSERT OR IGNORE INTO document_tags (document, tag) VALUES (?, ?)",
-                )?
-                .execute(params![document, tag])?;
-        }
-        let mut statement = self
-            .transaction
-            .prepare_cached("SELECT tag FROM document_tags WHERE document = ?")?;
-        let rows = statement.query_map(params![document], |row| row.get(0))?;
-        Ok(rows.collect::<Result<_, _>>()?)
+    /// What somebody had removed may come back.
+    pub(super) fn welcome(&self, url: &str) -> Result<(), SearchError> {
+        let sql = "UPDATE documents SET withdrawn = 0 WHERE url = ?";
+        self.transaction.execute(sql, params![url])?;
+        Ok(())
     }
 
     /// Marks a document as deleted. Its chunks stay in the file until it is restored or replaced,
     /// so that a restoration needs no new embeddings; no search sees them.
-    pub(super) fn delete(&mut self, url: &str) -> Result<bool, SearchError> {
+    pub(super) fn delete(&mut self, url: &str, withdrawn: bool) -> Result<bool, SearchError> {
         self.found(url)?;
+        if withdrawn {
+            let sql = "UPDATE documents SET withdrawn = 1 WHERE url = ?";
+            self.transaction.execute(sql, params![url])?;
+        }
         let Some(old) = self.old(url)?.filter(|old| !old.deleted) else {
             return Ok(false);
         };
@@ -227,4 +236,19 @@ impl Writing<'_> {
         self.report.removed += 1;
         Ok(true)
     }
+}
+
+/// Neither crawls nor uploads replace each other, and what somebody removed stays removed.
+fn may_replace(old: &Old, new: &Prepared) -> Result<bool, SearchError> {
+    let crawled = DocSource::Crawl as u8;
+    if new.document.source == DocSource::Crawl {
+        return Ok(!old.withdrawn && (old.deleted || old.source == crawled));
+    }
+    if old.source == crawled && !old.deleted {
+        return Err(SearchError::Conflict(format!(
+            "{} is the address of a page that was crawled: give the document another one",
+            new.document.url
+        )));
+    }
+    Ok(true)
 }

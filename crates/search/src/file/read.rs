@@ -1,11 +1,11 @@
 //! Documents and chunks out, for people and for results.
 
-use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter, types::Value};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 use rustc_hash::FxHashMap;
 use trawl_types::UnixMillis;
 use uuid::Uuid;
 
-use super::IndexFile;
+use super::{IndexFile, write::Place};
 use crate::{
     document::{ChunkKind, DocSource},
     error::SearchError,
@@ -51,18 +51,21 @@ pub struct DocumentRow {
     pub metadata: serde_json::Value,
     pub version: i64,
     pub crawled_at: UnixMillis,
+    pub changed_at: UnixMillis,
     pub deleted_at: Option<UnixMillis>,
+    pub last_crawl: Option<i64>,
+    pub chunks: u32,
+    /// Who may find it.
+    pub owners: Vec<String>,
 }
 
-/// Which documents are listed.
-#[derive(Debug, Clone, Default)]
-pub struct DocumentFilter {
-    pub collection: Option<Uuid>,
-    pub tag: Option<String>,
-    pub domain: Option<String>,
+/// What has to be known of a document before it is replaced.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Known {
+    pub content_hash: Vec<u8>,
     pub deleted: bool,
-    pub limit: u32,
-    pub offset: u32,
+    /// Somebody removed it, or uploaded it: crawls leave it alone.
+    pub not_for_crawls: bool,
 }
 
 /// An index in numbers.
@@ -105,6 +108,15 @@ impl IndexFile {
         })
     }
 
+    /// Which of the chunks of a document the model in use has embedded.
+    pub fn embedded(&self, chunks: &[u32]) -> Vec<bool> {
+        let memory = self.memory();
+        chunks
+            .iter()
+            .map(|chunk| memory.vectors.has(*chunk))
+            .collect()
+    }
+
     /// All chunks of a document.
     pub fn chunks_of(&self, document: i64) -> Result<Vec<ChunkRow>, SearchError> {
         self.reading(|reader| {
@@ -116,64 +128,31 @@ impl IndexFile {
     }
 
     /// Hash and state of the document with this URL.
-    pub fn known(&self, url: &str) -> Result<Option<(Vec<u8>, bool)>, SearchError> {
+    pub fn known(&self, url: &str) -> Result<Option<Known>, SearchError> {
         self.reading(|reader| {
             let mut statement = reader.prepare_cached(
-                "SELECT content_hash, deleted_at IS NOT NULL FROM documents WHERE url = ?",
+                "SELECT content_hash, deleted_at IS NOT NULL, \
+                 withdrawn OR (source <> 0 AND deleted_at IS NULL) FROM documents WHERE url = ?",
             )?;
-            let row = statement.query_row(params![url], |row| Ok((row.get(0)?, row.get(1)?)));
+            let row = statement.query_row(params![url], |row| {
+                Ok(Known {
+                    content_hash: row.get(0)?,
+                    deleted: row.get(1)?,
+                    not_for_crawls: row.get(2)?,
+                })
+            });
             Ok(row.optional()?)
         })
     }
 
     pub fn document(&self, uuid: Uuid) -> Result<Option<DocumentRow>, SearchError> {
         self.reading(|reader| {
-            let sql = format!("{DOCUMENT} WHERE d.uuid = ?");
+            let sql = format!("{} WHERE d.uuid = ?", document_sql(true));
             let row = reader
                 .prepare_cached(&sql)?
                 .query_row(params![uuid.as_bytes().as_slice()], read_document)
                 .optional()?;
             Ok(row)
-        })
-    }
-
-    /// One page of the list of documents, and how many there are in all.
-    pub fn documents(
-        &self,
-        filter: &DocumentFilter,
-    ) -> Result<(Vec<DocumentRow>, u64), SearchError> {
-        let mut conditions = vec!["(d.deleted_at IS NOT NULL) = ?".to_owned()];
-        let mut values = vec![Value::Integer(i64::from(filter.deleted))];
-        let mut also = |sql: &str, value: Value| {
-            conditions.push(sql.to_owned());
-            values.push(value);
-        };
-        if let Some(collection) = filter.collection {
-            also("l.uuid = ?", Value::Blob(collection.as_bytes().to_vec()));
-        }
-        if let Some(domain) = &filter.domain {
-            also("d.domain = ?", Value::Text(domain.to_ascii_lowercase()));
-        }
-        if let Some(tag) = &filter.tag {
-            let sql = "d.id IN (SELECT document FROM document_tags x JOIN tags t ON t.id = x.tag \
-                       WHERE t.name = ?)";
-            also(sql, Value::Text(tag.to_lowercase()));
-        }
-        let conditions = conditions.join(" AND ");
-        self.reading(|reader| {
-            let count = format!(
-                "SELECT count(*) FROM documents d LEFT JOIN collections l ON l.id = d.collection \
-                 WHERE {conditions}"
-            );
-            let total: i64 =
-                reader.query_row(&count, params_from_iter(&values), |row| row.get(0))?;
-            let list = format!(
-                "{DOCUMENT} WHERE {conditions} ORDER BY d.id DESC LIMIT {} OFFSET {}",
-                filter.limit, filter.offset
-            );
-            let mut statement = reader.prepare(&list)?;
-            let rows = statement.query_map(params_from_iter(&values), read_document)?;
-            Ok((rows.collect::<Result<_, _>>()?, total as u64))
         })
     }
 
@@ -201,12 +180,21 @@ impl IndexFile {
         })
     }
 
-    /// How far the log of a crawl has been read.
-    pub fn cursor(&self, crawl: i64) -> Result<i64, SearchError> {
+    /// How far the logs of crawls have been read, by the numbers of the crawls.
+    pub fn places(&self) -> Result<FxHashMap<i64, Place>, SearchError> {
         self.reading(|reader| {
-            let sql = "SELECT seq FROM cursors WHERE crawl = ?";
-            let row = reader.query_row(sql, params![crawl], |row| row.get(0));
-            Ok(row.optional()?.unwrap_or_default())
+            let sql = "SELECT crawl, started_at, seq, judged FROM cursors";
+            let mut statement = reader.prepare_cached(sql)?;
+            let rows = statement.query_map([], |row| {
+                Ok(Place {
+                    crawl: row.get(0)?,
+                    started_at: row.get(1)?,
+                    seq: row.get(2)?,
+                    judged: row.get(3)?,
+                })
+            })?;
+            let place = |row: Result<Place, _>| row.map(|place| (place.crawl, place));
+            Ok(rows.map(place).collect::<Result<_, _>>()?)
         })
     }
 
@@ -257,16 +245,25 @@ fn read_chunk(row: &Row<'_>) -> rusqlite::Result<ChunkRow> {
     })
 }
 
-const DOCUMENT: &str = "SELECT d.id, d.uuid, d.url, d.domain, d.parent_url, d.title, d.content, \
-    d.content_hash, d.language, d.source, l.uuid, d.metadata, d.version, d.crawled_at, \
-    d.deleted_at, (SELECT group_concat(t.name, char(10)) FROM document_tags x \
-    JOIN tags t ON t.id = x.tag WHERE x.document = d.id) \
-    FROM documents d LEFT JOIN collections l ON l.id = d.collection";
+/// What is asked of a document, before and after its content.
+const DOCUMENT: [&str; 2] = [
+    "SELECT d.id, d.uuid, d.url, d.domain, d.parent_url, d.title, ",
+    ", d.content_hash, d.language, d.source, l.uuid, d.metadata, d.version, d.crawled_at, \
+     d.deleted_at, (SELECT group_concat(t.name, char(10)) FROM document_tags x \
+     JOIN tags t ON t.id = x.tag WHERE x.document = d.id), d.changed_at, d.last_crawl, \
+     (SELECT count(*) FROM chunks c WHERE c.document = d.id), \
+     (SELECT group_concat(o.owner, char(10)) FROM owners o WHERE o.document = d.id) \
+     FROM documents d LEFT JOIN collections l ON l.id = d.collection",
+];
 
-fn read_document(row: &Row<'_>) -> rusqlite::Result<DocumentRow> {
+/// A query for documents, with their contents or empty ones.
+pub(super) fn document_sql(contents: bool) -> String {
+    DOCUMENT.join(if contents { "d.content" } else { "''" })
+}
+
+pub(super) fn read_document(row: &Row<'_>) -> rusqlite::Result<DocumentRow> {
     let collection: Option<Vec<u8>> = row.get(10)?;
     let metadata: String = row.get(11)?;
-    let tags: Option<String> = row.get(15)?;
     Ok(DocumentRow {
         id: row.get(0)?,
         uuid: uuid(row, 1)?,
@@ -279,16 +276,21 @@ fn read_document(row: &Row<'_>) -> rusqlite::Result<DocumentRow> {
         language: row.get(8)?,
         source: DocSource::from_stored(row.get(9)?).unwrap_or(DocSource::Crawl),
         collection: collection.and_then(|bytes| Uuid::from_slice(&bytes).ok()),
-        tags: tags
-            .unwrap_or_default()
-            .lines()
-            .map(str::to_owned)
-            .collect(),
+        tags: lines(row, 15)?,
         metadata: serde_json::from_str(&metadata).unwrap_or_default(),
         version: row.get(12)?,
         crawled_at: UnixMillis(row.get(13)?),
+        changed_at: UnixMillis(row.get(16)?),
         deleted_at: row.get::<_, Option<i64>>(14)?.map(UnixMillis),
+        last_crawl: row.get(17)?,
+        chunks: row.get(18)?,
+        owners: lines(row, 19)?,
     })
+}
+
+fn lines(row: &Row<'_>, column: usize) -> rusqlite::Result<Vec<String>> {
+    let text: Option<String> = row.get(column)?;
+    Ok(text.unwrap_or_default().lines().map(str::to_owned).collect())
 }
 
 fn uuid(row: &Row<'_>, column: usize) -> rusqlite::Result<Uuid> {

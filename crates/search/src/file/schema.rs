@@ -1,14 +1,39 @@
 //! The format of an index file and how older ones become it.
 
-use std::{path::Path, time::Duration};
+use std::{
+    fs::{File, TryLockError},
+    path::Path,
+    time::Duration,
+};
 
 use rusqlite::{Connection, OpenFlags};
 
 use crate::error::SearchError;
 
-const MIGRATIONS: [&str; 1] = [include_str!(
-    "../../../../migrations/search/0001_search.sql"
-)];
+const MIGRATIONS: [&str; 2] = [
+    include_str!("../../../../migrations/search/0001_search.sql"),
+    include_str!("../../../../migrations/search/0002_serving.sql"),
+];
+
+/// The right to write an index: one process at a time, until it ends, however that happens.
+pub(super) fn lock(path: &Path) -> Result<File, SearchError> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".lock");
+    let cannot = |error: &std::io::Error| {
+        SearchError::Invalid(format!("cannot write {}: {error}", path.display()))
+    };
+    let file = File::options()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(name)
+        .map_err(|error| cannot(&error))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(SearchError::Locked(path.display().to_string())),
+        Err(TryLockError::Error(error)) => Err(cannot(&error)),
+    }
+}
 
 /// Opens a connection that may write; makes the file if there is none.
 pub(super) fn writer(path: &Path) -> Result<Connection, SearchError> {
@@ -34,7 +59,11 @@ pub(super) fn reader(path: &Path) -> Result<Connection, SearchError> {
     connection.pragma_update(None, "mmap_size", 1_i64 << 32)?;
     connection.pragma_update(None, "cache_size", -16_384)?;
     connection.set_prepared_statement_cache_capacity(64);
-    check(format_of(&connection)?, path)?;
+    let found = format_of(&connection)?;
+    check(found, path)?;
+    if found < MIGRATIONS.len() as i64 {
+        return Err(SearchError::Older(path.display().to_string()));
+    }
     Ok(connection)
 }
 

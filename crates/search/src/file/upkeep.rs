@@ -2,6 +2,7 @@
 
 use rusqlite::{OptionalExtension, params};
 use rustc_hash::FxHashMap;
+use trawl_types::UnixMillis;
 
 use super::{IndexFile, memory::Memory, write::vector_id};
 use crate::{error::SearchError, vector::to_stored};
@@ -11,6 +12,8 @@ use crate::{error::SearchError, vector::to_stored};
 pub struct Missing {
     pub urls: Vec<String>,
     pub documents: u64,
+    /// Documents whose pages were found gone, and which were removed, not long ago.
+    pub removed: u64,
 }
 
 /// A chunk that a model has not embedded.
@@ -23,8 +26,8 @@ pub struct Unembedded {
 }
 
 impl IndexFile {
-    /// Documents that are to be removed, by host.
-    pub fn missing(&self) -> Result<FxHashMap<String, Missing>, SearchError> {
+    /// Documents that are to be removed, by host; with those that were since then.
+    pub fn missing(&self, since: UnixMillis) -> Result<FxHashMap<String, Missing>, SearchError> {
         self.reading(|reader| {
             let mut found: FxHashMap<String, Missing> = FxHashMap::default();
             let mut statement = reader.prepare(
@@ -40,6 +43,11 @@ impl IndexFile {
                 let sql = "SELECT count(*) FROM documents WHERE domain = ? AND deleted_at IS NULL";
                 let count: i64 = reader.query_row(sql, params![domain], |row| row.get(0))?;
                 missing.documents = count as u64;
+                let sql = "SELECT count(*) FROM documents WHERE domain = ? AND deleted_at >= ? \
+                           AND withdrawn = 0";
+                let values = params![domain, since.0];
+                let count: i64 = reader.query_row(sql, values, |row| row.get(0))?;
+                missing.removed = count as u64;
             }
             Ok(found)
         })
@@ -113,7 +121,28 @@ impl IndexFile {
                 }
             }
         }
+        drop(memory);
+        self.changed();
         Ok(())
+    }
+
+    /// Notes which database the index was made from. One that was made from another is refused:
+    /// numbers of crawls would mean something else.
+    pub fn belongs_to(&self, database: &str) -> Result<(), SearchError> {
+        let writer = self.writer()?;
+        writer.execute(
+            "INSERT OR IGNORE INTO meta (key, value) VALUES ('database', ?)",
+            params![database],
+        )?;
+        let sql = "SELECT value FROM meta WHERE key = 'database'";
+        let found: String = writer.query_row(sql, [], |row| row.get(0))?;
+        if found == database {
+            return Ok(());
+        }
+        Err(SearchError::Conflict(format!(
+            "{} was made from another database ({found}): name another file with --search-index",
+            self.path.display()
+        )))
     }
 
     /// Searches with another model from now on, and forgets the vectors of all others.
@@ -144,6 +173,7 @@ impl IndexFile {
             .memory
             .write()
             .unwrap_or_else(std::sync::PoisonError::into_inner) = memory;
+        self.changed();
         Ok(())
     }
 }

@@ -18,14 +18,18 @@ use crate::{error::SearchError, prepare::Prepared, vector::Vectors};
 #[derive(Debug)]
 pub struct Changes {
     pub put: Vec<Prepared>,
-    /// URLs of documents that are gone.
+    /// Documents that somebody had removed and wants back.
+    pub restore: Vec<Prepared>,
+    /// URLs of documents whose pages are gone.
     pub remove: Vec<String>,
+    /// URLs of documents that somebody removes: no crawl brings them back.
+    pub withdraw: Vec<String>,
     /// URLs that a crawl found gone: to be removed once that is certain.
     pub gone: Vec<(String, i64)>,
-    /// URLs of documents that a crawl saw unchanged.
-    pub seen: Vec<(String, i64)>,
+    /// Documents that a crawl saw unchanged.
+    pub seen: Vec<Seen>,
     /// How far a crawl's log has been read.
-    pub cursor: Option<(i64, i64)>,
+    pub cursor: Option<Place>,
     pub now: UnixMillis,
     /// The model whose vectors the chunks carry.
     pub model: Option<(String, usize)>,
@@ -36,7 +40,9 @@ impl Changes {
     pub fn at(now: UnixMillis) -> Self {
         Self {
             put: Vec::new(),
+            restore: Vec::new(),
             remove: Vec::new(),
+            withdraw: Vec::new(),
             gone: Vec::new(),
             seen: Vec::new(),
             cursor: None,
@@ -44,6 +50,26 @@ impl Changes {
             model: None,
         }
     }
+}
+
+/// A document that a crawl saw.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seen {
+    pub url: String,
+    pub crawl: i64,
+    /// Who may find it from now on, too: the crawl has seen it as it is.
+    pub owner: Option<String>,
+}
+
+/// A place in the log of a crawl.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Place {
+    pub crawl: i64,
+    /// When the crawl began: another crawl may get its number once it is deleted.
+    pub started_at: i64,
+    pub seq: i64,
+    /// Pages that the crawl has not met were counted as gone.
+    pub judged: bool,
 }
 
 /// What changed.
@@ -54,6 +80,8 @@ pub struct Report {
     pub removed: u64,
     pub chunks_written: u64,
     pub chunks_kept: u64,
+    /// Pages whose documents somebody removed or uploaded: they were left as they are.
+    pub left_alone: u64,
 }
 
 /// What a transaction did, for the memory to follow once it is committed.
@@ -64,6 +92,8 @@ pub(super) struct Followed {
     pub(super) added: Vec<(u32, u32, u32, u32)>,
     /// As they are stored: a file that is opened again gives the same numbers.
     pub(super) vectors: Vec<(u32, Vec<u8>)>,
+    /// Documents that somebody else may find as well.
+    pub(super) owners: Vec<(u32, String)>,
 }
 
 #[derive(Debug)]
@@ -74,6 +104,7 @@ pub(super) struct NewFacts {
     pub(super) collection: i64,
     pub(super) crawled_at: i64,
     pub(super) tags: Vec<i64>,
+    pub(super) owners: Vec<String>,
 }
 
 impl IndexFile {
@@ -99,22 +130,29 @@ impl IndexFile {
         for prepared in changes.put {
             writing.put(prepared)?;
         }
-        for url in &changes.remove {
-            writing.delete(url)?;
+        for prepared in changes.restore {
+            writing.welcome(&prepared.document.url)?;
+            writing.put(prepared)?;
         }
-        for (url, crawl) in &changes.seen {
-            writing.see(url, *crawl)?;
+        for url in &changes.remove {
+            writing.delete(url, false)?;
+        }
+        for url in &changes.withdraw {
+            writing.delete(url, true)?;
+        }
+        for seen in &changes.seen {
+            writing.see(seen)?;
         }
         for (url, crawl) in &changes.gone {
             writing.miss(url, *crawl)?;
         }
         let segment = writing.segment;
         segment.write(&transaction)?;
-        if let Some((crawl, seq)) = changes.cursor {
+        if let Some(place) = changes.cursor {
             transaction.execute(
-                "INSERT INTO cursors (crawl, seq) VALUES (?, ?) \
-                 ON CONFLICT (crawl) DO UPDATE SET seq = excluded.seq",
-                params![crawl, seq],
+                "INSERT OR REPLACE INTO cursors (crawl, seq, started_at, judged) \
+                 VALUES (?, ?, ?, ?)",
+                params![place.crawl, place.seq, place.started_at, place.judged],
             )?;
         }
         transaction.commit()?;
@@ -136,7 +174,12 @@ impl IndexFile {
             memory.model = Some(id);
             memory.vectors = Vectors::new(size);
         }
+        if followed.changes_nothing() {
+            return Ok(());
+        }
         followed.into_memory(&mut memory);
+        drop(memory);
+        self.changed();
         Ok(())
     }
 
@@ -149,12 +192,25 @@ impl IndexFile {
 }
 
 impl Followed {
+    fn changes_nothing(&self) -> bool {
+        self.documents.is_empty()
+            && self.removed.is_empty()
+            && self.added.is_empty()
+            && self.vectors.is_empty()
+            && self.owners.is_empty()
+    }
+
     fn into_memory(self, memory: &mut Memory) {
         for chunk in self.removed {
             memory.remove_chunk(chunk);
         }
         for (document, facts) in self.documents {
             let facts = facts.map(|new| Facts {
+                owners: new
+                    .owners
+                    .iter()
+                    .map(|owner| memory.owners.number(owner))
+                    .collect(),
                 domain: memory.domains.number(&new.domain),
                 language: memory.languages.number(&new.language),
                 source: new.source,
@@ -169,6 +225,12 @@ impl Followed {
         }
         for (chunk, vector) in self.vectors {
             memory.vectors.set_stored(chunk, &vector);
+        }
+        for (document, owner) in self.owners {
+            let owner = memory.owners.number(&owner);
+            if let Some(facts) = memory.document_mut(document) {
+                facts.owners.push(owner);
+            }
         }
     }
 }

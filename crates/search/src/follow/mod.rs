@@ -3,10 +3,27 @@
 //! Each batch of the log is one transaction: its documents and its cursor. Unchanged pages write
 //! nothing but that they were seen; of changed ones only what changed is embedded. Pages that are
 //! gone are removed, unless that were too many at once to be true.
+//!
+//! * `vectors`: chunks to vectors
+//! * `gone`: pages that are gone, and whether to believe it
+//! * [`pace`]: not in the way of crawls
+//! * [`background`]: beside a server, for as long as it runs
 
+pub mod background;
+mod gone;
+pub mod pace;
 mod vectors;
 
-use std::sync::Arc;
+use std::{
+    sync::{
+        Arc,
+        atomic::AtomicU64,
+    },
+    time::Instant,
+};
+
+use async_trait::async_trait;
+use rustc_hash::FxHashMap;
 
 use trawl_extract::{
     chunk::{ChunkSettings, EstimatedTokens},
@@ -19,16 +36,17 @@ use trawl_types::{
 
 use crate::{
     document::{DocSource, NewDocument},
-    embed::Embedder,
     error::SearchError,
-    file::{Changes, IndexFile},
+    file::{Changes, IndexFile, Place, Seen},
+    model::Model,
     prepare::{content_hash, prepare},
 };
+use pace::Pace;
+pub(crate) use vectors::fill_vectors;
 
-/// Records that are read, and written, at once.
+/// Records that are read, and written, at once; fewer while crawls run, which wait for less then.
 const BATCH: u32 = 100;
-/// So many documents of a host may always be removed.
-const ALWAYS: usize = 5;
+const SMALL_BATCH: u32 = 20;
 
 /// What is indexed, and how.
 #[derive(Debug, Clone)]
@@ -72,10 +90,19 @@ pub struct Followed {
     pub other_languages: u64,
     /// Pages that repeat another one to the letter.
     pub copies: u64,
+    /// Pages whose documents somebody removed or uploaded.
+    pub left_alone: u64,
     pub chunks_written: u64,
     pub chunks_kept: u64,
     pub embedded: u64,
     pub reused: u64,
+}
+
+/// Says whom crawls belong to.
+#[async_trait]
+pub trait Owners: Send + Sync + std::fmt::Debug {
+    /// The owners of these crawls, as far as they have one.
+    async fn owners(&self, crawls: &[CrawlRow]) -> Result<FxHashMap<CrawlId, String>, SearchError>;
 }
 
 /// Follows result logs.
@@ -83,11 +110,40 @@ pub struct Followed {
 pub struct Indexer {
     pub store: Arc<dyn Store>,
     pub index: Arc<IndexFile>,
-    pub embedder: Option<Arc<dyn Embedder>>,
+    pub model: Model,
     pub settings: Settings,
+    /// Without it documents belong to nobody, and administrators alone may find them.
+    pub owners: Option<Arc<dyn Owners>>,
+    pub pace: Pace,
+    /// How many documents were kept back when it was last said.
+    told: AtomicU64,
+}
+
+/// The crawl whose log is read, and whose it is.
+#[derive(Debug)]
+struct Source {
+    crawl: CrawlId,
+    owner: Option<String>,
 }
 
 impl Indexer {
+    pub fn new(
+        store: Arc<dyn Store>,
+        index: Arc<IndexFile>,
+        model: Model,
+        settings: Settings,
+    ) -> Self {
+        Self {
+            store,
+            index,
+            model,
+            settings,
+            owners: None,
+            pace: Pace::default(),
+            told: AtomicU64::new(0),
+        }
+    }
+
     /// Reads everything that is there and not yet read.
     pub async fn catch_up(
         &self,
@@ -97,14 +153,32 @@ impl Indexer {
         let mut done = Followed::default();
         let mut crawls = self.store.crawls().await?;
         crawls.sort_by_key(|row| row.id);
-        for position in 0..crawls.len() {
+        let places = self.index.places()?;
+        let waiting: Vec<(usize, Place)> = crawls
+            .iter()
+            .enumerate()
+            .filter(|(_, row)| self.settings.crawl.is_none_or(|wanted| wanted == row.id))
+            .map(|(position, row)| (position, place_of(row, &places)))
+            .filter(|(position, place)| is_waiting(&crawls[*position], *place))
+            .collect();
+        let rows: Vec<CrawlRow> = waiting
+            .iter()
+            .map(|(position, _)| crawls[*position].clone())
+            .collect();
+        let mut owners = match &self.owners {
+            Some(known) if !rows.is_empty() => known.owners(&rows).await?,
+            _ => FxHashMap::default(),
+        };
+        for (position, mut place) in waiting {
             let row = &crawls[position];
-            if self.settings.crawl.is_some_and(|wanted| wanted != row.id) {
-                continue;
-            }
-            let read = self.read_log(row.id, now, &mut done, progress).await?;
-            if read > 0 && row.state == CrawlState::Completed {
-                self.miss_unseen(row, &crawls[..position], now)?;
+            let source = Source {
+                crawl: row.id,
+                owner: owners.remove(&row.id),
+            };
+            self.read_log(&source, &mut place, now, &mut done, progress)
+                .await?;
+            if row.state == CrawlState::Completed && place.seq >= row.last_seq.0 {
+                self.miss_unseen(row, &crawls[..position], place, now)?;
             }
         }
         self.remove_missing(now, &mut done)?;
@@ -114,44 +188,52 @@ impl Indexer {
 
     async fn read_log(
         &self,
-        crawl: CrawlId,
+        source: &Source,
+        place: &mut Place,
         now: UnixMillis,
         done: &mut Followed,
         progress: &(dyn Fn(&Followed) + Sync),
-    ) -> Result<u64, SearchError> {
-        let mut cursor = self.index.cursor(crawl.0)?;
-        let mut read = 0;
+    ) -> Result<(), SearchError> {
         loop {
-            let records = self.store.results(crawl, Sequence(cursor), BATCH).await?;
-            let Some(last) = records.last() else {
-                return Ok(read);
+            let began = Instant::now();
+            let size = if self.pace.is_busy() {
+                SMALL_BATCH
+            } else {
+                BATCH
             };
-            cursor = last.seq.0;
-            read += records.len() as u64;
+            let behind = Sequence(place.seq);
+            let records = self.store.results(source.crawl, behind, size).await?;
+            let Some(last) = records.last() else {
+                return Ok(());
+            };
+            place.seq = last.seq.0;
             let mut changes = Changes::at(now);
-            changes.cursor = Some((crawl.0, cursor));
+            changes.cursor = Some(*place);
             for record in &records {
-                self.take(crawl, record, &mut changes, done).await?;
+                self.take(source, record, &mut changes, done).await?;
             }
             self.embed(&mut changes, done).await?;
             let report = self.index.apply(changes)?;
             done.read += records.len() as u64;
             done.added += report.added;
             done.changed += report.changed;
+            done.left_alone += report.left_alone;
             done.chunks_written += report.chunks_written;
             done.chunks_kept += report.chunks_kept;
             progress(done);
+            self.pace.rest(began).await;
         }
     }
 
     /// What one entry of the log means for the index.
     async fn take(
         &self,
-        crawl: CrawlId,
+        source: &Source,
         record: &PageRecord,
         changes: &mut Changes,
         done: &mut Followed,
     ) -> Result<(), SearchError> {
+        let crawl = source.crawl;
         match record.outcome {
             OutcomeKind::Fetched if record.duplicate_of.is_some() => {
                 done.copies += 1;
@@ -159,28 +241,28 @@ impl Indexer {
             }
             OutcomeKind::Fetched => {
                 if let Some(content) = self.content(crawl, record).await? {
-                    self.page(crawl, record, content, changes, done)?;
+                    self.page(source, record, content, changes, done)?;
                 } else {
                     done.without_content += 1;
-                    changes.seen.push((record.url.clone(), crawl.0));
+                    changes.seen.push(source.saw_something(record));
                 }
             }
             OutcomeKind::NotModified => {
                 done.unchanged += 1;
-                changes.seen.push((record.url.clone(), crawl.0));
+                changes.seen.push(source.saw(record));
             }
             OutcomeKind::NotFound | OutcomeKind::Gone | OutcomeKind::Redirected => {
                 changes.gone.push((record.url.clone(), crawl.0));
             }
             // A host that is unwell today has not lost its pages.
-            _ => changes.seen.push((record.url.clone(), crawl.0)),
+            _ => changes.seen.push(source.saw_something(record)),
         }
         Ok(())
     }
 
     fn page(
         &self,
-        crawl: CrawlId,
+        source: &Source,
         record: &PageRecord,
         content: PageContent,
         changes: &mut Changes,
@@ -192,16 +274,20 @@ impl Indexer {
         let fits = |name: &String| wanted.is_empty() || wanted.contains(name);
         if !language.as_ref().is_none_or(fits) {
             done.other_languages += 1;
-            changes.gone.push((record.url.clone(), crawl.0));
+            changes.gone.push((record.url.clone(), source.crawl.0));
             return Ok(());
         }
         let markdown = content.markdown.or(content.text).unwrap_or_default();
         let title = content.title.or_else(|| record.title.clone());
         let hash = content_hash(title.as_deref(), &markdown);
         let known = self.index.known(&record.url)?;
-        if known.is_some_and(|(known, deleted)| known == hash && !deleted) {
+        if known.as_ref().is_some_and(|known| known.not_for_crawls) {
+            done.left_alone += 1;
+            return Ok(());
+        }
+        if known.is_some_and(|known| known.content_hash == hash && !known.deleted) {
             done.unchanged += 1;
-            changes.seen.push((record.url.clone(), crawl.0));
+            changes.seen.push(source.saw(record));
             return Ok(());
         }
         let document = NewDocument {
@@ -215,7 +301,8 @@ impl Indexer {
             tags: Vec::new(),
             metadata: content.metadata,
             crawled_at: record.crawled_at,
-            crawl: Some(crawl.0),
+            crawl: Some(source.crawl.0),
+            owner: source.owner.clone(),
         };
         changes
             .put
@@ -247,59 +334,49 @@ impl Indexer {
         // A page that breaks the extraction is a page without content.
         Ok(work.await.unwrap_or_default())
     }
+}
 
-    /// A crawl that was done once before and now has not met a page has lost it.
-    fn miss_unseen(
-        &self,
-        row: &CrawlRow,
-        before: &[CrawlRow],
-        now: UnixMillis,
-    ) -> Result<(), SearchError> {
-        let again = before
-            .iter()
-            .any(|old| old.spec.seeds == row.spec.seeds && old.spec.scope == row.spec.scope);
-        if !again {
-            return Ok(());
+impl Source {
+    /// The page is as it was.
+    fn saw(&self, record: &PageRecord) -> Seen {
+        Seen {
+            owner: self.owner.clone(),
+            ..self.saw_something(record)
         }
-        let mut changes = Changes::at(now);
-        let mut hosts: Vec<String> = row
-            .spec
-            .seeds
-            .iter()
-            .map(|seed| crate::document::domain_of(seed))
-            .collect();
-        hosts.sort();
-        hosts.dedup();
-        for host in hosts {
-            let unseen = self.index.unseen(row.id.0, &host)?;
-            changes
-                .gone
-                .extend(unseen.into_iter().map(|url| (url, row.id.0)));
-        }
-        self.index.apply(changes)?;
-        Ok(())
     }
 
-    fn remove_missing(&self, now: UnixMillis, done: &mut Followed) -> Result<(), SearchError> {
-        let mut changes = Changes::at(now);
-        for (host, missing) in self.index.missing()? {
-            let share = missing.urls.len() as f64 / missing.documents.max(1) as f64;
-            let few = missing.urls.len() <= ALWAYS || share <= self.settings.most_removed;
-            if few || self.settings.confirmed {
-                changes.remove.extend(missing.urls);
-            } else {
-                done.held_back += missing.urls.len() as u64;
-                tracing::warn!(
-                    host,
-                    gone = missing.urls.len(),
-                    of = missing.documents,
-                    "too many pages are gone to remove them without confirmation"
-                );
-            }
+    /// The page is there; what it holds is not known.
+    fn saw_something(&self, record: &PageRecord) -> Seen {
+        Seen {
+            url: record.url.clone(),
+            crawl: self.crawl.0,
+            owner: None,
         }
-        done.removed += self.index.apply(changes)?.removed;
-        Ok(())
     }
+}
+
+/// How far the log of a crawl has been read. A crawl that has the number of one that was deleted
+/// is another crawl.
+fn place_of(row: &CrawlRow, places: &FxHashMap<i64, Place>) -> Place {
+    let fresh = Place {
+        crawl: row.id.0,
+        started_at: row.started_at.0,
+        seq: 0,
+        judged: false,
+    };
+    match places.get(&row.id.0) {
+        Some(place) if place.started_at == fresh.started_at => *place,
+        Some(place) if place.started_at == 0 => Place {
+            started_at: fresh.started_at,
+            ..*place
+        },
+        _ => fresh,
+    }
+}
+
+/// Whether a log has something to be read, or a crawl that is over is still to be judged.
+fn is_waiting(row: &CrawlRow, place: Place) -> bool {
+    place.seq < row.last_seq.0 || row.state == CrawlState::Completed && !place.judged
 }
 
 /// `en` of `en-GB`.

@@ -1,9 +1,11 @@
 //! Vectors for what is indexed: those of equal texts, the others by the model.
 
+use std::time::Instant;
+
 use crate::{
-    embed::embed_all,
+    embed::{EmbedError, Embedder, embed_all},
     error::SearchError,
-    file::{Changes, Unembedded},
+    file::{Changes, IndexFile, Unembedded},
     prepare::{Prepared, embed_text_of},
 };
 
@@ -12,46 +14,70 @@ use super::{Followed, Indexer};
 /// Chunks that are embedded between two writes, where vectors are missing.
 const MISSING_BATCH: u32 = 256;
 
+/// What came of it.
+#[derive(Debug, Default)]
+pub(crate) struct Filled {
+    pub(crate) embedded: u64,
+    pub(crate) reused: u64,
+    /// Why the rest has none.
+    pub(crate) failed: Option<EmbedError>,
+}
+
+/// Gives new chunks their vectors: those of equal texts, the others by the model. Where it fails,
+/// chunks are searched by their words until it works again.
+pub(crate) async fn fill_vectors(
+    index: &IndexFile,
+    embedder: &dyn Embedder,
+    changes: &mut Changes,
+) -> Result<Filled, SearchError> {
+    let mut filled = Filled::default();
+    let documents = changes.put.iter_mut().chain(&mut changes.restore);
+    let mut chunks: Vec<_> = documents
+        .flat_map(|document: &mut Prepared| &mut document.chunks)
+        .collect();
+    let hashes: Vec<[u8; 16]> = chunks.iter().map(|chunk| chunk.embed_hash).collect();
+    let known = index.vectors_for(embedder.model(), &hashes)?;
+    let mut missing = Vec::new();
+    for (at, chunk) in chunks.iter_mut().enumerate() {
+        match known.get(&chunk.embed_hash) {
+            Some(vector) => chunk.vector = Some(vector.clone()),
+            None => missing.push(at),
+        }
+    }
+    filled.reused = (chunks.len() - missing.len()) as u64;
+    let texts = missing
+        .iter()
+        .map(|at| chunks[*at].embed_text.clone())
+        .collect();
+    match embed_all(embedder, texts).await {
+        Ok(vectors) => {
+            filled.embedded = vectors.len() as u64;
+            for (at, vector) in missing.into_iter().zip(vectors) {
+                chunks[at].vector = Some(vector);
+            }
+        }
+        Err(error) => filled.failed = Some(error),
+    }
+    changes.model = Some((embedder.model().to_owned(), embedder.dimension()));
+    Ok(filled)
+}
+
 impl Indexer {
-    /// Gives new chunks their vectors: those of equal texts, the others by the model. Without a
-    /// model, or where it fails, chunks are searched by their words until it works again.
+    /// Without a model chunks get their vectors once there is one.
     pub(super) async fn embed(
         &self,
         changes: &mut Changes,
         done: &mut Followed,
     ) -> Result<(), SearchError> {
-        let Some(embedder) = &self.embedder else {
+        let Some(embedder) = self.model.get() else {
             return Ok(());
         };
-        let mut chunks: Vec<_> = changes
-            .put
-            .iter_mut()
-            .flat_map(|p: &mut Prepared| &mut p.chunks)
-            .collect();
-        let hashes: Vec<[u8; 16]> = chunks.iter().map(|chunk| chunk.embed_hash).collect();
-        let known = self.index.vectors_for(embedder.model(), &hashes)?;
-        let mut missing = Vec::new();
-        for (at, chunk) in chunks.iter_mut().enumerate() {
-            match known.get(&chunk.embed_hash) {
-                Some(vector) => chunk.vector = Some(vector.clone()),
-                None => missing.push(at),
-            }
+        let filled = fill_vectors(&self.index, embedder.as_ref(), changes).await?;
+        done.reused += filled.reused;
+        done.embedded += filled.embedded;
+        if let Some(error) = filled.failed {
+            tracing::warn!(%error, "pages are indexed without vectors");
         }
-        done.reused += (chunks.len() - missing.len()) as u64;
-        let texts = missing
-            .iter()
-            .map(|at| chunks[*at].embed_text.clone())
-            .collect();
-        match embed_all(embedder.as_ref(), texts).await {
-            Ok(vectors) => {
-                done.embedded += vectors.len() as u64;
-                for (at, vector) in missing.into_iter().zip(vectors) {
-                    chunks[at].vector = Some(vector);
-                }
-            }
-            Err(error) => tracing::warn!(%error, "pages are indexed without vectors"),
-        }
-        changes.model = Some((embedder.model().to_owned(), embedder.dimension()));
         Ok(())
     }
 
@@ -61,12 +87,19 @@ impl Indexer {
         done: &mut Followed,
         progress: &(dyn Fn(&Followed) + Sync),
     ) -> Result<(), SearchError> {
-        let Some(embedder) = &self.embedder else {
+        let Some(embedder) = self.model.get() else {
             return Ok(());
         };
         let (model, dimension) = (embedder.model(), embedder.dimension());
+        let current = self.index.model()?;
+        let same = current.as_ref().is_some_and(|found| found.name == model);
+        let counts = self.index.counts();
+        if same && counts.embedded == counts.chunks {
+            return Ok(());
+        }
         let mut after = 0;
         loop {
+            let began = Instant::now();
             let rows = self.index.unembedded(model, after, MISSING_BATCH)?;
             let Some(last) = rows.last() else { break };
             after = last.chunk;
@@ -78,9 +111,11 @@ impl Indexer {
             let vectors: Vec<_> = rows.iter().map(|row| row.chunk).zip(vectors).collect();
             self.index.add_vectors(model, dimension, &vectors)?;
             progress(done);
+            self.pace.rest(began).await;
         }
-        let current = self.index.model()?;
         if current.is_some_and(|current| current.name != model) {
+            // Makes the model known, where there was nothing to embed.
+            self.index.add_vectors(model, dimension, &[])?;
             self.index.switch_model(model)?;
         }
         Ok(())

@@ -86,6 +86,10 @@ impl Vectors {
         }
     }
 
+    pub fn has(&self, chunk: u32) -> bool {
+        self.row_of(chunk).is_some()
+    }
+
     fn row_of(&self, chunk: u32) -> Option<usize> {
         let row = *self.rows.get(chunk as usize)?;
         (row > 0).then(|| row as usize - 1)

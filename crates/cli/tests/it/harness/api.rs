@@ -24,6 +24,8 @@ pub(crate) struct Server {
     pub(crate) base: String,
     /// The key that the first start printed.
     pub(crate) key: Option<String>,
+    /// Where the index is that does not lie beside a file, unless a test says where.
+    _index: tempfile::TempDir,
 }
 
 impl Server {
@@ -61,6 +63,12 @@ impl Server {
                 call.env_remove(name);
             }
         }
+        // What lies in the home or the working directory of whoever runs the tests is not theirs.
+        let index = tempfile::tempdir().unwrap();
+        call.env("TRAWL_MODELS", index.path());
+        if database.to_string_lossy().starts_with("postgres") {
+            call.env("TRAWL_SEARCH_INDEX", index.path().join("index"));
+        }
         let mut child = call.spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let (mut key, mut base) = (None, None);
@@ -80,6 +88,7 @@ impl Server {
             child,
             base: base.unwrap(),
             key,
+            _index: index,
         }
     }
 
@@ -255,6 +264,10 @@ impl Api {
         self.send("POST", path, &[], Some(body))
     }
 
+    pub(crate) fn delete(&self, path: &str) -> Reply {
+        self.send("DELETE", path, &[], None)
+    }
+
     pub(crate) fn act(&self, path: &str) -> Reply {
         self.send("POST", path, &[], None)
     }
@@ -286,6 +299,20 @@ impl Api {
                 .await
                 .expect("the stream ends");
         });
+    }
+
+    /// Waits until the figures of the search index fulfil a condition.
+    #[track_caller]
+    pub(crate) fn wait_for_index(&self, condition: impl Fn(&Value) -> bool) -> Value {
+        let began = Instant::now();
+        loop {
+            let figures = self.get("/stats").expect(200).json()["search"].take();
+            if condition(&figures) {
+                return figures;
+            }
+            assert!(began.elapsed() < HANG, "{figures}");
+            thread::sleep(Duration::from_millis(30));
+        }
     }
 
     /// Waits until a job is in one of these states.

@@ -3,6 +3,7 @@
 //! * `web`: the test web on a thread of its own
 //! * `trawl`: the real binary, run with a limit against hanging
 //! * `api`: the real server and a plain client
+//! * `tei`: a server that embeds and reranks
 //! * `postgres`: databases for servers that share one
 //! * `snapshot`: what a database holds, read from a copy so that nothing is repaired on the way
 //! * `dice`: chance that can be repeated
@@ -11,11 +12,13 @@ mod api;
 mod dice;
 pub(crate) mod postgres;
 mod snapshot;
+mod tei;
 mod trawl;
 mod web;
 
 pub(crate) use api::{Api, Reply, Server};
 pub(crate) use dice::Dice;
 pub(crate) use snapshot::{Copy, Snapshot};
+pub(crate) use tei::{Health, Tei};
 pub(crate) use trawl::{Done, Trawl, place};
 pub(crate) use web::Web;

@@ -7,6 +7,7 @@
 //! * `tls`: certificates
 //! * `settings`: file, environment, flags; log lines
 //! * `frontier`: the open frontier
+//! * `finding`: search
 //! * `postgres`: all of it on a database that servers share
 //! * `overview`: pages, domains, figures across jobs, cleaning up
 //! * `sharing`: priorities, thresholds, signs of life
@@ -14,6 +15,7 @@
 
 mod accounts;
 mod answers;
+mod finding;
 mod frontier;
 mod lives;
 mod overview;

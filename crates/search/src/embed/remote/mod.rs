@@ -6,15 +6,51 @@ mod connect;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::{EmbedError, Embedder};
+use super::{EmbedError, Embedder, Reranker};
 use client::JsonClient;
 
-/// A server that speaks `/embed`, `/rerank` and `/health`.
+/// A server that speaks `/embed` and `/health`.
 #[derive(Debug)]
 pub struct TeiEmbedder {
     client: JsonClient,
     model: String,
     dimension: usize,
+}
+
+/// A server with a cross-encoder that speaks `/rerank`.
+#[derive(Debug)]
+pub struct TeiReranker {
+    client: JsonClient,
+}
+
+impl TeiReranker {
+    /// Nothing is asked before there is something to rank.
+    pub fn new(base: &str, key: Option<String>) -> Result<Self, EmbedError> {
+        let client = JsonClient::new(base, key)?;
+        Ok(Self { client })
+    }
+}
+
+#[async_trait]
+impl Reranker for TeiReranker {
+    async fn rerank(&self, query: &str, texts: &[String]) -> Result<Vec<f32>, EmbedError> {
+        let body = json!({ "query": query, "texts": texts, "truncate": true });
+        let answer = self.client.post("/rerank", &body).await?;
+        let mut scores = vec![f32::NEG_INFINITY; texts.len()];
+        for entry in answer.as_array().into_iter().flatten() {
+            let at = entry["index"]
+                .as_u64()
+                .and_then(|at| scores.get_mut(at as usize));
+            if let (Some(score), Some(value)) = (at, entry["score"].as_f64()) {
+                *score = value as f32;
+            }
+        }
+        let ranked = scores.iter().filter(|score| score.is_finite()).count();
+        if ranked != texts.len() {
+            return Err(EmbedError::Count(ranked, texts.len()));
+        }
+        Ok(scores)
+    }
 }
 
 /// A server that speaks `/v1/embeddings`.
@@ -48,26 +84,6 @@ impl TeiEmbedder {
     /// Whether the server says that it is well.
     pub async fn is_healthy(&self) -> bool {
         self.client.get("/health").await.is_ok()
-    }
-
-    /// How well each text answers the query, in the order of the texts.
-    pub async fn rerank(&self, query: &str, texts: &[String]) -> Result<Vec<f32>, EmbedError> {
-        let body = json!({ "query": query, "texts": texts, "truncate": true });
-        let answer = self.client.post("/rerank", &body).await?;
-        let mut scores = vec![f32::NEG_INFINITY; texts.len()];
-        for entry in answer.as_array().into_iter().flatten() {
-            let at = entry["index"]
-                .as_u64()
-                .and_then(|at| scores.get_mut(at as usize));
-            if let (Some(score), Some(value)) = (at, entry["score"].as_f64()) {
-                *score = value as f32;
-            }
-        }
-        let ranked = scores.iter().filter(|score| score.is_finite()).count();
-        if ranked != texts.len() {
-            return Err(EmbedError::Count(ranked, texts.len()));
-        }
-        Ok(scores)
     }
 }
 

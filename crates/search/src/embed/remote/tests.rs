@@ -104,7 +104,8 @@ async fn vectors_that_are_no_numbers_are_refused() {
 async fn a_model_that_only_embeds_does_not_rank() {
     let base = server_with(0, false).await;
     let tei = TeiEmbedder::connect(&base, None, None).await.unwrap();
-    let error = tei.rerank("q", &["a".to_owned()]).await.unwrap_err();
+    let reranker = TeiReranker::new(&base, None).unwrap();
+    let error = reranker.rerank("q", &["a".to_owned()]).await.unwrap_err();
     assert!(error.to_string().contains("501"), "{error}");
     let wrong = tei
         .client

@@ -1,0 +1,78 @@
+//! What `trawl serve` searches with: the index, a model that may come later, a reranker.
+
+use std::{path::Path, sync::Arc, time::Duration};
+
+use trawl_api::search::SearchParts;
+use trawl_search::{
+    Model, SearchError,
+    embed::{Reranker, TeiReranker},
+    file::IndexFile,
+};
+
+use super::embedder::embedder;
+use crate::{args::ModelArgs, exit::BadInput, settings::SearchSettings};
+
+/// A server that embeds and does not answer is asked again after this.
+const AGAIN: Duration = Duration::from_secs(10);
+
+/// Opens the index. Where another process keeps it, it is only read.
+pub(crate) async fn open(settings: SearchSettings) -> anyhow::Result<SearchParts> {
+    let path = settings.index.clone();
+    let (index, kept_elsewhere) = tokio::task::spawn_blocking(move || open_index(&path)).await??;
+    if let (Some(database), false) = (&settings.database, kept_elsewhere) {
+        index.belongs_to(database)?;
+    }
+    let mut follow = settings.follow;
+    if kept_elsewhere {
+        let index = settings.index.display();
+        eprintln!("trawl: another process writes {index}: it is searched, and not changed, from here");
+        follow = None;
+    }
+    let reranker = match &settings.rerank_url {
+        Some(url) => {
+            let bad = |error| BadInput(format!("rerank-url: {error}"));
+            let reranker = TeiReranker::new(url, None).map_err(bad)?;
+            Some(Arc::new(reranker) as Arc<dyn Reranker>)
+        }
+        None => None,
+    };
+    Ok(SearchParts {
+        index: Arc::new(index),
+        model: model(settings.model).await?,
+        reranker,
+        follow,
+        open: settings.open,
+    })
+}
+
+fn open_index(path: &Path) -> anyhow::Result<(IndexFile, bool)> {
+    match IndexFile::open(path) {
+        Ok(index) => Ok((index, false)),
+        Err(SearchError::Locked(_)) => Ok((IndexFile::open_to_read(path)?, true)),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// A model of this machine is there or an error. A server may be away: it is asked until it answers.
+async fn model(args: ModelArgs) -> anyhow::Result<Model> {
+    let Some(url) = args.embed_url.clone() else {
+        return Ok(embedder(&args).await?.into());
+    };
+    let model = Model::default();
+    model.set_away(&url, "it has not answered yet");
+    let waiting = model.clone();
+    tokio::spawn(async move {
+        loop {
+            match embedder(&args).await {
+                Ok(Some(found)) => return waiting.set(found),
+                Ok(None) => return,
+                Err(error) => {
+                    tracing::warn!(%error, "the embedder cannot be reached");
+                    waiting.set_away(&url, &error.to_string());
+                }
+            }
+            tokio::time::sleep(AGAIN).await;
+        }
+    });
+    Ok(model)
+}
