@@ -78,13 +78,12 @@ impl<V: Clone> Cache<V> {
     {
         let cell = self.cell(key);
         let mut made = false;
-        let found = cell
-            .get_or_init(async {
-                made = true;
-                make.await.map_err(Arc::new)
-            })
-            .await
-            .clone();
+        let mine = &mut made;
+        let compute = || async move {
+            *mine = true;
+            make.await.map_err(Arc::new)
+        };
+        let found = cell.get_or_init(compute).await.clone();
         if made {
             self.misses.fetch_add(1, Ordering::Relaxed);
             self.settle(key, &cell, found.as_ref().ok().map(size));

@@ -132,6 +132,19 @@ impl Desk {
         Ok((chunks, failed.map(|error| told(&error))))
     }
 
+    /// Removes the documents whose pages are gone and which were kept because they are many.
+    pub async fn remove_gone(&self, now: UnixMillis) -> Result<u64, SearchError> {
+        let index = Arc::clone(&self.index);
+        let removed = blocking(move || {
+            let mut changes = Changes::at(now);
+            for missing in index.missing(now)?.into_values() {
+                changes.remove.extend(missing.urls);
+            }
+            index.apply(changes)
+        });
+        Ok(removed.await??.removed)
+    }
+
     /// A document as it was brought.
     async fn again(&self, row: DocumentRow) -> Result<Prepared, SearchError> {
         let settings = self.chunks;
@@ -172,10 +185,7 @@ impl Desk {
     }
 }
 
-async fn embed_anew(
-    embedder: &dyn Embedder,
-    prepared: &mut Prepared,
-) -> Result<(), SearchError> {
+async fn embed_anew(embedder: &dyn Embedder, prepared: &mut Prepared) -> Result<(), SearchError> {
     let texts = prepared.chunks.iter();
     let texts = texts.map(|chunk| chunk.embed_text.clone()).collect();
     let vectors = embed_all(embedder, texts).await?;
@@ -188,7 +198,10 @@ async fn embed_anew(
 /// Why vectors are missing, for whoever asked; the log has the rest.
 fn told(error: &SearchError) -> String {
     if !matches!(error, SearchError::NoModel(_)) {
-        tracing::warn!(error = error.chain(), "documents are indexed without vectors");
+        tracing::warn!(
+            error = error.chain(),
+            "documents are indexed without vectors"
+        );
     }
     error.public()
 }

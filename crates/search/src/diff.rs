@@ -85,11 +85,7 @@ fn middle<'t>(old: &[&'t str], new: &[&'t str]) -> Vec<(Op, &'t str)> {
 }
 
 /// From the ends of both texts to their beginnings, along the steps that were taken.
-fn walk_back<'t>(
-    old: &[&'t str],
-    new: &[&'t str],
-    steps: &[Vec<usize>],
-) -> Vec<(Op, &'t str)> {
+fn walk_back<'t>(old: &[&'t str], new: &[&'t str], steps: &[Vec<usize>]) -> Vec<(Op, &'t str)> {
     let (mut x, mut y) = (old.len(), new.len());
     let mut lines = Vec::new();
     for (step, furthest) in steps.iter().enumerate().rev() {
@@ -97,8 +93,7 @@ fn walk_back<'t>(
         let diagonal = x as isize - y as isize;
         // The list of a step begins one diagonal before its first.
         let at = |diagonal: isize| furthest[(diagonal + step + 1) as usize];
-        let down =
-            diagonal == -step || diagonal != step && at(diagonal - 1) < at(diagonal + 1);
+        let down = diagonal == -step || diagonal != step && at(diagonal - 1) < at(diagonal + 1);
         let before = if down { diagonal + 1 } else { diagonal - 1 };
         let (from_x, from_y) = if step == 0 {
             (0, 0)
@@ -171,7 +166,9 @@ mod tests {
             Op::Added => '+',
         };
         let lines = diff(old, new).into_iter().flat_map(|hunk| hunk.lines);
-        lines.map(|(op, line)| format!("{}{line}", mark(op))).collect()
+        lines
+            .map(|(op, line)| format!("{}{line}", mark(op)))
+            .collect()
     }
 
     #[test]

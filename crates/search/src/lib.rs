@@ -20,10 +20,10 @@
 pub mod analysis;
 mod cache;
 mod cursor;
-pub mod document;
-pub mod embed;
 pub mod desk;
 pub mod diff;
+pub mod document;
+pub mod embed;
 mod error;
 pub mod file;
 pub mod follow;

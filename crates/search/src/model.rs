@@ -63,7 +63,10 @@ impl Model {
     }
 
     fn state(&self) -> State {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     fn put(&self, state: State) {

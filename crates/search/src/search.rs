@@ -165,12 +165,7 @@ impl Searcher {
     }
 
     /// Puts the first ones in another order; they stay as they are if that fails.
-    async fn rerank(
-        &self,
-        query: &Query,
-        best: &mut [Candidate],
-        top: usize,
-    ) -> Option<Degraded> {
+    async fn rerank(&self, query: &Query, best: &mut [Candidate], top: usize) -> Option<Degraded> {
         let reranker = self.reranker.as_ref()?;
         let top = top.min(best.len());
         let (first, _) = best.split_at_mut(top);
@@ -196,7 +191,9 @@ impl Searcher {
             Ok(Err(error)) => {
                 let error = SearchError::from(error);
                 tracing::warn!(error = error.chain(), "results could not be reranked");
-                Some(failed("the reranker gave no answer that can be used".into()))
+                Some(failed(
+                    "the reranker gave no answer that can be used".into(),
+                ))
             }
             Err(_) => Some(failed("the reranker did not answer in time".into())),
         }

@@ -112,9 +112,8 @@ pub(super) async fn create_collection(
     input::Json(body): input::Json<CollectionBody>,
 ) -> Result<(StatusCode, Json<CollectionView>), ApiError> {
     let search = app.search()?;
-    let made = search.read(move |index| {
-        index.create_collection(&body.name, body.description.as_deref(), now())
-    });
+    let made = search
+        .read(move |index| index.create_collection(&body.name, body.description.as_deref(), now()));
     let made = made.await?;
     Ok((StatusCode::CREATED, Json(collection(search, made).await?)))
 }
@@ -144,9 +143,7 @@ pub(super) async fn change_collection(
 ) -> Result<Json<CollectionView>, ApiError> {
     let (search, uuid) = (app.search()?, id(&text)?);
     search
-        .read(move |index| {
-            index.update_collection(uuid, &body.name, body.description.as_deref())
-        })
+        .read(move |index| index.update_collection(uuid, &body.name, body.description.as_deref()))
         .await?;
     Ok(Json(collection(search, uuid).await?))
 }
@@ -160,9 +157,13 @@ pub(super) async fn delete_collection(
     input::Path(text): input::Path<String>,
 ) -> Result<StatusCode, ApiError> {
     let uuid = id(&text)?;
-    let removed = app.search()?.read(move |index| index.delete_collection(uuid));
+    let removed = app
+        .search()?
+        .read(move |index| index.delete_collection(uuid));
     if !removed.await? {
-        return Err(ApiError::not_found(format!("there is no collection {uuid}")));
+        return Err(ApiError::not_found(format!(
+            "there is no collection {uuid}"
+        )));
     }
     Ok(StatusCode::NO_CONTENT)
 }

@@ -8,7 +8,7 @@
 //! * [`frontier`]: the open frontier
 //! * [`pages`], [`domains`], [`stats`]: what was crawled, across jobs
 //! * [`search`], [`documents`], [`labels`], [`cache`]: what can be found, by whom, and how it is sorted
-//! * [`admin`]: cleaning up
+//! * [`admin`], [`removals`]: cleaning up
 //! * [`keys`]: who may use the server
 //! * [`session`]: logging in and out
 //! * [`health`]: whether it is well
@@ -30,6 +30,7 @@ mod jobs;
 mod keys;
 mod labels;
 mod pages;
+mod removals;
 mod search;
 mod session;
 mod spider;
@@ -155,6 +156,7 @@ fn endpoints() -> OpenApiRouter<Shared> {
         .routes(routes!(domains::robots))
         .routes(routes!(admin::reset_domain))
         .routes(routes!(admin::purge_pages))
+        .routes(routes!(removals::confirm))
         .routes(routes!(workers::list))
         .routes(routes!(keys::list, keys::create))
         .routes(routes!(keys::revoke))

@@ -25,7 +25,9 @@ pub(crate) async fn open(settings: SearchSettings) -> anyhow::Result<SearchParts
     let mut follow = settings.follow;
     if kept_elsewhere {
         let index = settings.index.display();
-        eprintln!("trawl: another process writes {index}: it is searched, and not changed, from here");
+        eprintln!(
+            "trawl: another process writes {index}: it is searched, and not changed, from here"
+        );
         follow = None;
     }
     let reranker = match &settings.rerank_url {

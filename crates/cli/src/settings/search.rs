@@ -94,7 +94,10 @@ impl Settings {
 fn key_in(path: &Path) -> Result<String, BadInput> {
     use std::io::Read;
     let cannot = |error: std::io::Error| {
-        BadInput(format!("cannot read the key in {}: {error}", path.display()))
+        BadInput(format!(
+            "cannot read the key in {}: {error}",
+            path.display()
+        ))
     };
     let mut text = String::new();
     let file = std::fs::File::open(path).map_err(cannot)?;

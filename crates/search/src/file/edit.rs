@@ -110,10 +110,14 @@ impl IndexFile {
         };
         let sql = "SELECT id FROM collections WHERE uuid = ?";
         let collection = match into {
-            Some(uuid) => Some(number(&writer, sql, uuid)?.ok_or_else(|| SearchError::Unknown {
-                kind: "collection",
-                name: uuid.to_string(),
-            })?),
+            Some(uuid) => {
+                Some(
+                    number(&writer, sql, uuid)?.ok_or_else(|| SearchError::Unknown {
+                        kind: "collection",
+                        name: uuid.to_string(),
+                    })?,
+                )
+            }
             None => None,
         };
         let sql = "UPDATE documents SET collection = ? WHERE id = ?";

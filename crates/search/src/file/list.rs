@@ -69,7 +69,10 @@ impl IndexFile {
     pub fn documents(&self, filter: &DocumentFilter) -> Result<DocumentList, SearchError> {
         self.reading(|reader| {
             let mut conditions = conditions(reader, filter)?;
-            let count = format!("SELECT count(*) FROM documents d WHERE {}", conditions.all());
+            let count = format!(
+                "SELECT count(*) FROM documents d WHERE {}",
+                conditions.all()
+            );
             let values = params_from_iter(&conditions.values);
             let total: i64 = reader.query_row(&count, values, |row| row.get(0))?;
             if let Some(after) = filter.after {
@@ -113,7 +116,10 @@ fn conditions(reader: &Connection, filter: &DocumentFilter) -> Result<Conditions
             kind: "collection",
             name: collection.to_string(),
         };
-        all.and("d.collection = ?", [Value::Integer(id.ok_or_else(unknown)?)]);
+        all.and(
+            "d.collection = ?",
+            [Value::Integer(id.ok_or_else(unknown)?)],
+        );
     }
     if let Some(domain) = &filter.domain {
         let domain = domain.to_ascii_lowercase();
@@ -135,7 +141,10 @@ fn conditions(reader: &Connection, filter: &DocumentFilter) -> Result<Conditions
         all.and("d.source = ?", [Value::Integer(source as i64)]);
     }
     if let Some(language) = &filter.language {
-        all.and("d.language = ?", [Value::Text(language.to_ascii_lowercase())]);
+        all.and(
+            "d.language = ?",
+            [Value::Text(language.to_ascii_lowercase())],
+        );
     }
     if let Some(text) = &filter.text {
         // Not LIKE, whose wild cards would have to be taken out of what was typed.

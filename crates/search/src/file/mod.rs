@@ -234,8 +234,7 @@ impl IndexFile {
 
     fn writer(&self) -> Result<MutexGuard<'_, Connection>, SearchError> {
         let writer = self.writer.as_ref();
-        let writer =
-            writer.ok_or_else(|| SearchError::Locked(self.path.display().to_string()))?;
+        let writer = writer.ok_or_else(|| SearchError::Locked(self.path.display().to_string()))?;
         Ok(lock(&writer.connection))
     }
 }

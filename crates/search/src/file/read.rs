@@ -290,7 +290,11 @@ pub(super) fn read_document(row: &Row<'_>) -> rusqlite::Result<DocumentRow> {
 
 fn lines(row: &Row<'_>, column: usize) -> rusqlite::Result<Vec<String>> {
     let text: Option<String> = row.get(column)?;
-    Ok(text.unwrap_or_default().lines().map(str::to_owned).collect())
+    Ok(text
+        .unwrap_or_default()
+        .lines()
+        .map(str::to_owned)
+        .collect())
 }
 
 fn uuid(row: &Row<'_>, column: usize) -> rusqlite::Result<Uuid> {

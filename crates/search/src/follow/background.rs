@@ -81,7 +81,10 @@ impl Indexer {
             bell.note(&before, &pass);
             let wait = match &pass {
                 Err(error) => {
-                    tracing::warn!(error = error.chain(), "the index could not be kept up to date");
+                    tracing::warn!(
+                        error = error.chain(),
+                        "the index could not be kept up to date"
+                    );
                     AFTER_A_FAILURE
                 }
                 Ok(done) if done.read > 0 || self.pace.is_busy() => SOON,

@@ -39,12 +39,7 @@ impl Indexer {
             self.index.apply(changes)?;
             return Ok(());
         }
-        let mut hosts: Vec<String> = row
-            .spec
-            .seeds
-            .iter()
-            .map(|seed| domain_of(seed))
-            .collect();
+        let mut hosts: Vec<String> = row.spec.seeds.iter().map(|seed| domain_of(seed)).collect();
         hosts.sort();
         hosts.dedup();
         for host in hosts {
@@ -57,7 +52,11 @@ impl Indexer {
         Ok(())
     }
 
-    pub(super) fn remove_missing(&self, now: UnixMillis, done: &mut Followed) -> Result<(), SearchError> {
+    pub(super) fn remove_missing(
+        &self,
+        now: UnixMillis,
+        done: &mut Followed,
+    ) -> Result<(), SearchError> {
         let mut changes = Changes::at(now);
         let mut held = Vec::new();
         for (host, missing) in self.index.missing(UnixMillis(now.0 - AT_ONCE_MS))? {

@@ -15,10 +15,7 @@ pub mod pace;
 mod vectors;
 
 use std::{
-    sync::{
-        Arc,
-        atomic::AtomicU64,
-    },
+    sync::{Arc, atomic::AtomicU64},
     time::Instant,
 };
 
@@ -177,7 +174,14 @@ impl Indexer {
             };
             self.read_log(&source, &mut place, now, &mut done, progress)
                 .await?;
-            if row.state == CrawlState::Completed && place.seq >= row.last_seq.0 {
+            if place.seq < row.last_seq.0 {
+                // The log has no gaps but what was purged: there is nothing to wait for.
+                place.seq = row.last_seq.0;
+                let mut changes = Changes::at(now);
+                changes.cursor = Some(place);
+                self.index.apply(changes)?;
+            }
+            if row.state == CrawlState::Completed {
                 self.miss_unseen(row, &crawls[..position], place, now)?;
             }
         }

@@ -163,9 +163,7 @@ pub(crate) async fn remove_tag(
     let document = mine(search, &identity, &id).await?.uuid;
     let missing = || ApiError::not_found(format!("the document has no tag {tag:?}"));
     let tag = Uuid::parse_str(&tag).map_err(|_| missing())?;
-    let removed = search
-        .read(move |index| index.untag(document, tag))
-        .await?;
+    let removed = search.read(move |index| index.untag(document, tag)).await?;
     if !removed {
         return Err(missing());
     }

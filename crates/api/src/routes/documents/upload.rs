@@ -197,7 +197,11 @@ impl UploadBody {
         if title.chars().count() > LONGEST {
             return Err(ApiError::field("title", "has more than 2,048 characters"));
         }
-        if self.tags.as_ref().is_some_and(|tags| tags.len() > MOST_TAGS) {
+        if self
+            .tags
+            .as_ref()
+            .is_some_and(|tags| tags.len() > MOST_TAGS)
+        {
             return Err(ApiError::field("tags", "at most 50 can be given"));
         }
         Ok(())

@@ -9,7 +9,10 @@ fn key(harbour: &Harbour, scope: &str) -> Api {
     let made = Trawl::on("keys", &harbour.database)
         .args(["create", "somebody", "--scope", scope])
         .run();
-    Api::new(&harbour.server.base, Some(made.expect_code(0).stdout.trim()))
+    Api::new(
+        &harbour.server.base,
+        Some(made.expect_code(0).stdout.trim()),
+    )
 }
 
 #[test]
@@ -28,7 +31,10 @@ fn documents_are_found_by_those_who_crawled_them_and_uploads_by_all() {
         for path in ["/search", "/search/keyword"] {
             assert_eq!(found(&search(api, path, &query)).len(), count);
         }
-        assert_eq!(api.get("/documents").expect(200).json()["total"], json!(count * 4));
+        assert_eq!(
+            api.get("/documents").expect(200).json()["total"],
+            json!(count * 4)
+        );
     }
     let id = search(&mine, "/search", &query)["results"][0]["document_id"].clone();
     let path = format!("/documents/{}", id.as_str().unwrap());
@@ -52,7 +58,10 @@ fn documents_are_found_by_those_who_crawled_them_and_uploads_by_all() {
 
     upload(&mine, "rope", "Rope is made of hemp.");
     for api in [&mine, &other, &reader, &admin] {
-        assert_eq!(found(&search(api, "/search", &json!({ "query": "hemp" }))), ["rope"]);
+        assert_eq!(
+            found(&search(api, "/search", &json!({ "query": "hemp" }))),
+            ["rope"]
+        );
     }
 }
 
@@ -66,7 +75,9 @@ fn an_operator_can_open_everything_to_everybody_who_reads() {
     assert_eq!(listed["total"], 4);
     let id = listed["documents"][0]["id"].as_str().unwrap();
     reader.delete(&format!("/documents/{id}")).expect(403);
-    key(&harbour, "write").delete(&format!("/documents/{id}")).expect(403);
+    key(&harbour, "write")
+        .delete(&format!("/documents/{id}"))
+        .expect(403);
 }
 
 #[test]
@@ -74,7 +85,11 @@ fn a_server_without_search_says_so() {
     let (_folder, database) = crate::harness::place();
     let server = Server::start(&database, &["--no-search"]);
     let api = server.client();
-    refused(api.post("/search", &json!({ "query": "x" })), 404, "NOT_FOUND");
+    refused(
+        api.post("/search", &json!({ "query": "x" })),
+        404,
+        "NOT_FOUND",
+    );
     assert_eq!(api.get("/stats").expect(200).json()["search"], json!(null));
     assert!(!database.with_extension("db.search").exists());
 }

@@ -124,7 +124,12 @@ fn found(answer: &Value) -> Vec<String> {
         let url = hit["url"].as_str().unwrap();
         url.rsplit(['/', ':']).next().unwrap().to_owned()
     };
-    answer["results"].as_array().unwrap().iter().map(name).collect()
+    answer["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(name)
+        .collect()
 }
 
 fn upload(api: &Api, name: &str, content: &str) -> Value {

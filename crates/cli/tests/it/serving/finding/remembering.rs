@@ -17,12 +17,18 @@ fn results_are_remembered_until_the_data_changes_and_nothing_deleted_comes_back(
     let ask = || search(&api, "/search", &query);
     assert_eq!(ask()["result_cached"], false);
     let again = ask();
-    assert_eq!((&found(&again)[..], &again["result_cached"]), (&["rope".to_owned()][..], &json!(true)));
+    assert_eq!(
+        (&found(&again)[..], &again["result_cached"]),
+        (&["rope".to_owned()][..], &json!(true))
+    );
     let other = search(&api, "/search", &json!({ "query": "hemp", "limit": 1 }));
     assert_eq!(other["result_cached"], false, "another question");
     upload(&api, "hemp", "Hemp grows in the field.");
     let more = ask();
-    assert_eq!((found(&more).len(), &more["result_cached"]), (2, &json!(false)));
+    assert_eq!(
+        (found(&more).len(), &more["result_cached"]),
+        (2, &json!(false))
+    );
     assert_eq!(ask()["result_cached"], true);
     api.delete(&path).expect(204);
     for _ in 0..3 {
@@ -93,7 +99,9 @@ fn of_many_equal_searches_at_once_one_is_computed() {
     }
     assert_eq!(tei.embedded() - before, 1, "the query was embedded once");
     assert_eq!(misses(&api).as_u64().unwrap() - missed, 1);
-    let computed = answers.iter().filter(|answer| answer["result_cached"] == false);
+    let computed = answers
+        .iter()
+        .filter(|answer| answer["result_cached"] == false);
     assert_eq!(computed.count(), 1);
 }
 
@@ -117,7 +125,10 @@ fn caches_are_counted_and_cleared_by_administrators() {
     assert_eq!(cleared("/cache/domain/elsewhere.test"), 0);
     assert_eq!(cleared("/cache/domain/site0.test"), 1);
     let again = ask();
-    assert_eq!((&again["result_cached"], &again["query_embedding_cached"]), (&json!(false), &json!(true)));
+    assert_eq!(
+        (&again["result_cached"], &again["query_embedding_cached"]),
+        (&json!(false), &json!(true))
+    );
     assert_eq!(cleared("/cache/query"), 1);
     assert_eq!(cleared("/cache/embeddings"), 1);
     assert_eq!(cleared("/cache/crawl"), 0);
@@ -125,7 +136,10 @@ fn caches_are_counted_and_cleared_by_administrators() {
     let writer = Trawl::on("keys", &harbour.database)
         .args(["create", "somebody", "--scope", "write"])
         .run();
-    let writer = Api::new(&harbour.server.base, Some(writer.expect_code(0).stdout.trim()));
+    let writer = Api::new(
+        &harbour.server.base,
+        Some(writer.expect_code(0).stdout.trim()),
+    );
     writer.get("/cache/stats").expect(200);
     for path in ["crawl", "query", "embeddings", "domain/site0.test"] {
         writer.delete(&format!("/cache/{path}")).expect(403);

@@ -22,7 +22,11 @@ fn marked(hit: &Value) -> Vec<String> {
 fn what_a_job_crawled_is_found_by_words_and_without_a_model_that_is_said() {
     let harbour = Harbour::indexed(&[]);
     let api = harbour.server.client();
-    let answer = search(&api, "/search", &json!({ "query": "mending a fishing net" }));
+    let answer = search(
+        &api,
+        "/search",
+        &json!({ "query": "mending a fishing net" }),
+    );
     assert_eq!(found(&answer)[0], "nets");
     assert_eq!(answer["searched"], json!(["keyword"]));
     assert_eq!(answer["degraded"][0]["part"], "vector");
@@ -30,7 +34,11 @@ fn what_a_job_crawled_is_found_by_words_and_without_a_model_that_is_said() {
     let hit = &answer["results"][0];
     assert_eq!(hit["source"], "keyword");
     assert!(marked(hit).iter().any(|word| word == "mended"), "{hit}");
-    let exact = search(&api, "/search/keyword", &json!({ "query": "\"high water\"" }));
+    let exact = search(
+        &api,
+        "/search/keyword",
+        &json!({ "query": "\"high water\"" }),
+    );
     assert_eq!(found(&exact), ["tides"]);
     assert_eq!(exact["degraded"], json!([]));
     let without = json!({ "query": "harbour -tide", "domains": ["site0.test"] });
@@ -53,14 +61,20 @@ fn meaning_finds_what_words_do_not() {
     assert_eq!(found(&vector)[0], "nets");
     assert_eq!(vector["query_embedding_cached"], false);
     let both = search(&api, "/search", &query);
-    assert_eq!((&found(&both)[0][..], &both["searched"]), ("nets", &json!(["keyword", "vector"])));
+    assert_eq!(
+        (&found(&both)[0][..], &both["searched"]),
+        ("nets", &json!(["keyword", "vector"]))
+    );
     assert_eq!(both["query_embedding_cached"], true);
     assert_eq!(both["degraded"], json!([]));
     let fused = search(&api, "/search", &json!({ "query": "storms", "rrf_k": 60 }));
     let best = &fused["results"][0];
     assert_eq!(best["source"], "fused");
     let score = best["score"].as_f64().unwrap();
-    assert!((score - 2.0 / 61.0).abs() < 1e-4, "first on both sides: {score}");
+    assert!(
+        (score - 2.0 / 61.0).abs() < 1e-4,
+        "first on both sides: {score}"
+    );
     let figures = api.get("/stats").expect(200).json();
     assert_eq!(figures["search"]["model"], "topics");
 }
@@ -89,7 +103,10 @@ fn an_embedder_that_is_unwell_leaves_words_and_is_named() {
             thread::sleep(Duration::from_millis(200));
         };
         let said = reply.text();
-        assert!(!said.contains(&tei.base), "addresses are the operator's: {said}");
+        assert!(
+            !said.contains(&tei.base),
+            "addresses are the operator's: {said}"
+        );
         let answer = search(&api, "/search", &query);
         assert_eq!(found(&answer), ["storms"]);
         assert_eq!(answer["degraded"][0]["part"], "vector", "{answer}");
@@ -159,13 +176,20 @@ fn searches_that_cannot_be_answered_are_refused_by_name() {
         (json!({ "query": "x", "date_from": "soon" }), "date_from"),
         (json!({ "query": "x", "fusion": "magic" }), "fusion"),
         (json!({ "query": "x", "rrf_k": 0 }), "rrf_k"),
-        (json!({ "query": "x", "vector_weight": -1 }), "vector_weight"),
-        (json!({ "query": "x", "use_reranker": true, "rerank_top_n": 0 }), "rerank_top_n"),
+        (
+            json!({ "query": "x", "vector_weight": -1 }),
+            "vector_weight",
+        ),
+        (
+            json!({ "query": "x", "use_reranker": true, "rerank_top_n": 0 }),
+            "rerank_top_n",
+        ),
     ] {
         let said = refused(api.post("/search", &body), 400, "VALIDATION_ERROR");
         assert_eq!(said["details"]["field"], field, "{body}");
     }
-    let unknown = json!({ "query": "x", "collection_ids": ["0b6c9f5e-0000-4000-8000-000000000000"] });
+    let unknown =
+        json!({ "query": "x", "collection_ids": ["0b6c9f5e-0000-4000-8000-000000000000"] });
     for path in ["/search", "/search/keyword"] {
         refused(api.post(path, &unknown), 404, "NOT_FOUND");
     }
@@ -188,7 +212,11 @@ fn filters_are_applied_inside_the_search() {
     let api = harbour.server.client();
     let manuals = json!({ "name": "manuals" });
     let manuals = api.post("/collections", &manuals).expect(201).json();
-    for (name, language, filed) in [("one", "en", true), ("two", "de", true), ("three", "en", false)] {
+    for (name, language, filed) in [
+        ("one", "en", true),
+        ("two", "de", true),
+        ("three", "en", false),
+    ] {
         let body = json!({
             "url": format!("upload:{name}"), "content": format!("The harbour in document {name}."),
             "language": language, "tags": if name == "one" { json!(["Old"]) } else { json!([]) },
@@ -198,19 +226,34 @@ fn filters_are_applied_inside_the_search() {
     }
     let with = |filter: Value| {
         let mut body = json!({ "query": "harbour", "limit": 100 });
-        body.as_object_mut().unwrap().extend(filter.as_object().unwrap().clone());
+        body.as_object_mut()
+            .unwrap()
+            .extend(filter.as_object().unwrap().clone());
         let mut names = found(&search(&api, "/search", &body));
         names.sort();
         names
     };
-    assert_eq!(with(json!({ "source_types": ["upload"] })), ["one", "three", "two"]);
-    assert_eq!(with(json!({ "collection_ids": [manuals["id"]] })), ["one", "two"]);
+    assert_eq!(
+        with(json!({ "source_types": ["upload"] })),
+        ["one", "three", "two"]
+    );
+    assert_eq!(
+        with(json!({ "collection_ids": [manuals["id"]] })),
+        ["one", "two"]
+    );
     assert_eq!(with(json!({ "tags": ["old"] })), ["one"]);
     assert_eq!(with(json!({ "languages": ["de"] })), ["two"]);
     assert_eq!(with(json!({ "date_to": "2001-01-01" })), [""; 0]);
     assert_eq!(with(json!({ "date_from": "2001-01-01" })).len(), 6);
-    assert_eq!(with(json!({ "domains": ["test"] })).len(), 3, "hosts and what is below");
-    assert_eq!(with(json!({ "collection_ids": null, "tag_ids": [] })).len(), 6);
+    assert_eq!(
+        with(json!({ "domains": ["test"] })).len(),
+        3,
+        "hosts and what is below"
+    );
+    assert_eq!(
+        with(json!({ "collection_ids": null, "tag_ids": [] })).len(),
+        6
+    );
     assert!(with(json!({ "min_score": 1e9 })).is_empty());
 }
 
@@ -219,10 +262,19 @@ fn pages_of_results_neither_repeat_nor_leave_out_and_neighbours_come_along() {
     let harbour = Harbour::start(super::harbour(), &[]);
     let api = harbour.server.client();
     for number in 0..7 {
-        upload(&api, &format!("page-{number}"), &format!("A harbour, number {number}."));
+        upload(
+            &api,
+            &format!("page-{number}"),
+            &format!("A harbour, number {number}."),
+        );
     }
     let sections: Vec<String> = (0..6)
-        .map(|n| format!("## Part {n}\n\n{}", format!("The lighthouse in part {n}. ").repeat(60)))
+        .map(|n| {
+            format!(
+                "## Part {n}\n\n{}",
+                format!("The lighthouse in part {n}. ").repeat(60)
+            )
+        })
         .collect();
     upload(&api, "long", &sections.join("\n\n"));
     let mut seen = Vec::new();
@@ -239,10 +291,21 @@ fn pages_of_results_neither_repeat_nor_leave_out_and_neighbours_come_along() {
     }
     assert_eq!(seen.len(), 7);
     assert_eq!(seen.iter().collect::<HashSet<_>>().len(), 7);
-    let many = search(&api, "/search", &json!({ "query": "lighthouse", "expand_chunks": true }));
+    let many = search(
+        &api,
+        "/search",
+        &json!({ "query": "lighthouse", "expand_chunks": true }),
+    );
     assert!(found(&many).len() > 1);
     let hit = &many["results"][0];
-    assert!(!hit["expanded_chunks"].as_array().unwrap().is_empty(), "{hit}");
-    let once = search(&api, "/search", &json!({ "query": "lighthouse", "dedup": true }));
+    assert!(
+        !hit["expanded_chunks"].as_array().unwrap().is_empty(),
+        "{hit}"
+    );
+    let once = search(
+        &api,
+        "/search",
+        &json!({ "query": "lighthouse", "dedup": true }),
+    );
     assert_eq!(found(&once), ["long"]);
 }
