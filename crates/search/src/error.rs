@@ -35,6 +35,8 @@ pub enum SearchError {
     Database(#[from] rusqlite::Error),
     #[error("embedding failed")]
     Embed(#[from] EmbedError),
+    #[error("Qdrant failed")]
+    Qdrant(#[source] EmbedError),
     #[error("the crawl database cannot be read")]
     Store(#[from] trawl_store::StoreError),
     #[error("the search stopped before its end")]
@@ -63,6 +65,7 @@ impl SearchError {
                 return format!("the embedder cannot be used: {error}");
             }
             Self::Embed(_) => "the embedder cannot be reached",
+            Self::Qdrant(_) => "Qdrant cannot be reached",
             Self::Database(_) | Self::Newer { .. } | Self::Older(_) | Self::Missing(_) => {
                 "the search index cannot be used"
             }

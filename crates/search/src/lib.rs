@@ -12,6 +12,7 @@
 //! - [`embed`]: texts to vectors, inside the process or over HTTP.
 //! - [`document`], [`prepare`]: what is searched, and how it is cut.
 //! - [`file`](mod@file): the index as one file.
+//! - [`qdrant`]: its vectors in a server elsewhere.
 //! - [`fuse`](mod@fuse), [`highlight`]: two lists to one; where a text answers. Pure.
 //! - [`follow`]: from the result log to the index; [`desk`]: what people add and remove.
 //! - [`diff`]: what changed between two versions of a text. Pure.
@@ -33,6 +34,7 @@ pub mod lexical;
 mod model;
 mod page;
 pub mod prepare;
+pub mod qdrant;
 pub mod query;
 pub mod request;
 pub mod search;

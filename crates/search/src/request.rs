@@ -103,7 +103,7 @@ pub struct Hit {
 /// A part of a search that could not be asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Degraded {
-    /// `vector`, `keyword` or `rerank`.
+    /// `vector`, `keyword`, `rerank` or `qdrant`.
     pub part: &'static str,
     pub reason: String,
     /// It stays so until somebody changes the settings.

@@ -17,6 +17,7 @@ use crate::{
     lexical::{Ranked, Scored},
     model::Model,
     page::{Candidate, candidates, hit},
+    qdrant::Qdrant,
     query::Query,
     request::{Degraded, MOST_RESULTS, Mode, Request, Response, Side},
 };
@@ -37,6 +38,7 @@ pub struct Searcher {
     pub index: Arc<IndexFile>,
     pub model: Model,
     reranker: Option<Arc<dyn Reranker>>,
+    pub(crate) qdrant: Option<Arc<Qdrant>>,
     pub(crate) vectors: Arc<Cache<Arc<Vec<f32>>>>,
     results: Option<Arc<Cache<Arc<Response>>>>,
     /// Since when the embedder does not answer, and what it said.
@@ -64,6 +66,7 @@ impl Searcher {
             index,
             model,
             reranker: None,
+            qdrant: None,
             vectors: Arc::new(Cache::new(QUERY_VECTORS, usize::MAX)),
             results: None,
             ailing: Arc::default(),
@@ -80,6 +83,13 @@ impl Searcher {
     #[must_use]
     pub fn with_reranker(mut self, reranker: Option<Arc<dyn Reranker>>) -> Self {
         self.reranker = reranker;
+        self
+    }
+
+    /// Neighbours are looked for there; if that fails, in the index itself.
+    #[must_use]
+    pub fn with_qdrant(mut self, qdrant: Option<Arc<Qdrant>>) -> Self {
+        self.qdrant = qdrant;
         self
     }
 

@@ -19,6 +19,16 @@ const QUERY_TIME: Duration = Duration::from_secs(5);
 /// An embedder that did not answer is not asked again so soon: everybody would wait for it.
 const REST: Duration = Duration::from_secs(3);
 
+/// What was found by meaning.
+#[derive(Debug, Default)]
+struct Meaning {
+    found: Vec<Scored>,
+    /// Whether the query's vector was known.
+    cached: bool,
+    /// Qdrant was asked in vain: the vectors of the index itself answered.
+    degraded: Option<Degraded>,
+}
+
 impl Searcher {
     /// Asks both sides at once.
     pub(crate) async fn find(
@@ -40,7 +50,7 @@ impl Searcher {
         };
         let vector = async {
             if request.mode == Mode::Keyword || query.asks_for_nothing() {
-                return Ok((Vec::new(), false));
+                return Ok(Meaning::default());
             }
             self.by_meaning(request, query, deep).await
         };
@@ -55,18 +65,19 @@ impl Searcher {
             }
             Err(error) => return Err(error),
         };
-        let (vector, cached) = match vector {
+        let meaning = match vector {
             Ok(found) => found,
             Err(error) if request.mode == Mode::Hybrid && !is_request(&error) => {
                 degraded.push(missing("vector", &error));
-                (Vec::new(), false)
+                Meaning::default()
             }
             Err(error) => return Err(error),
         };
+        degraded.extend(meaning.degraded);
         Ok(Found {
             keyword,
-            vector,
-            cached,
+            vector: meaning.found,
+            cached: meaning.cached,
             degraded,
         })
     }
@@ -76,7 +87,7 @@ impl Searcher {
         request: &Request,
         query: &Query,
         deep: usize,
-    ) -> Result<(Vec<Scored>, bool), SearchError> {
+    ) -> Result<Meaning, SearchError> {
         let embedder = self.model.needed()?;
         let known = self.index.model()?;
         let none = || SearchError::NoModel("nothing is embedded yet".into());
@@ -89,13 +100,35 @@ impl Searcher {
             )));
         }
         let (vector, cached) = self.query_vector(embedder.as_ref(), &query.text).await?;
+        let mut degraded = None;
+        if let Some(qdrant) = &self.qdrant {
+            let asked = qdrant.nearest(&vector, &known.name, query, &request.filter, deep);
+            match asked.await {
+                Ok(found) => {
+                    return Ok(Meaning {
+                        found,
+                        cached,
+                        degraded: None,
+                    });
+                }
+                Err(error) if is_request(&error) => return Err(error),
+                Err(error) => {
+                    tracing::warn!(error = error.chain(), "Qdrant did not answer");
+                    degraded = Some(missing("qdrant", &error));
+                }
+            }
+        }
         let (index, query, filter) = (
             Arc::clone(&self.index),
             query.clone(),
             request.filter.clone(),
         );
         let found = blocking(move || index.by_vector(&vector, &query, &filter, deep)).await??;
-        Ok((found, cached))
+        Ok(Meaning {
+            found,
+            cached,
+            degraded,
+        })
     }
 
     async fn query_vector(

@@ -28,7 +28,10 @@ impl From<SearchError> for ApiError {
                 let message = format!("{message}; POST /search/keyword works without it");
                 Self::new(Code::EmbedderUnavailable, message).with_retry_after(UNAVAILABLE_SECONDS)
             }
-            SearchError::Locked(_) | SearchError::Store(_) | SearchError::Stopped => {
+            SearchError::Locked(_)
+            | SearchError::Store(_)
+            | SearchError::Qdrant(_)
+            | SearchError::Stopped => {
                 tracing::warn!(error = error.chain(), "the search index cannot be used");
                 Self::new(Code::Unavailable, message).with_retry_after(UNAVAILABLE_SECONDS)
             }

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 pub use local::{LocalModel, ModelError, Precision};
+pub(crate) use remote::JsonClient;
 pub use remote::{OpenAiEmbedder, TeiEmbedder, TeiReranker};
 pub use validate::{BadVector, validate};
 

@@ -4,6 +4,7 @@
 //!
 //! One process writes it, others may read. `schema` opens, `write` changes (`put`, `put_chunks` and `put_labels` one document), `merge` tidies,
 //! `edit` and `upkeep` are what else there is to do, `memory` is what searches hold in memory,
+//! `mirror` is what vector databases elsewhere are told,
 //! `postings` gives lists to the keyword search, `read`, `list` and `versions` give documents and
 //! chunks to people.
 
@@ -11,6 +12,7 @@ mod edit;
 mod list;
 mod memory;
 mod merge;
+mod mirror;
 mod postings;
 mod put;
 mod put_chunks;
@@ -43,6 +45,7 @@ use postings::FilePostings;
 
 pub use edit::Label;
 pub use list::{DocumentFilter, DocumentList};
+pub use mirror::{MirrorPoint, Queued};
 pub use read::{ChunkRow, DocumentRow, IndexCounts, Known};
 pub use upkeep::{Missing, Unembedded};
 pub use versions::VersionRow;

@@ -10,9 +10,10 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::error::SearchError;
 
-const MIGRATIONS: [&str; 2] = [
+const MIGRATIONS: [&str; 3] = [
     include_str!("../../../../migrations/search/0001_search.sql"),
     include_str!("../../../../migrations/search/0002_serving.sql"),
+    include_str!("../../../../migrations/search/0003_mirror.sql"),
 ];
 
 /// The right to write an index: one process at a time, until it ends, however that happens.

@@ -17,7 +17,7 @@ const LARGEST_ANSWER: usize = 64 << 20;
 const ATTEMPTS: u32 = 3;
 
 /// Speaks to one server.
-pub(super) struct JsonClient {
+pub(crate) struct JsonClient {
     client: Client<Connector, Full<Bytes>>,
     base: String,
     key: Option<String>,
@@ -36,7 +36,7 @@ impl std::fmt::Debug for JsonClient {
 }
 
 impl JsonClient {
-    pub(super) fn new(base: &str, key: Option<String>) -> Result<Self, EmbedError> {
+    pub(crate) fn new(base: &str, key: Option<String>) -> Result<Self, EmbedError> {
         let base = base.trim_end_matches('/').to_owned();
         let bad = |why: String| EmbedError::Http {
             url: base.clone(),
@@ -66,10 +66,19 @@ impl JsonClient {
     }
 
     /// Sends JSON and reads JSON; overload, timeouts and broken connections get further tries.
-    pub(super) async fn post(&self, path: &str, body: &Value) -> Result<Value, EmbedError> {
+    pub(crate) async fn post(&self, path: &str, body: &Value) -> Result<Value, EmbedError> {
+        self.insist(Method::POST, path, body).await
+    }
+
+    /// The same for what may be sent twice.
+    pub(crate) async fn put(&self, path: &str, body: &Value) -> Result<Value, EmbedError> {
+        self.insist(Method::PUT, path, body).await
+    }
+
+    async fn insist(&self, method: Method, path: &str, body: &Value) -> Result<Value, EmbedError> {
         let mut attempt = 1;
         loop {
-            match self.ask(Method::POST, path, Some(body)).await {
+            match self.ask(method.clone(), path, Some(body)).await {
                 Err(EmbedError::Http {
                     retry: true, why, ..
                 }) if attempt < ATTEMPTS => {
@@ -82,8 +91,17 @@ impl JsonClient {
         }
     }
 
-    pub(super) async fn get(&self, path: &str) -> Result<Value, EmbedError> {
+    pub(crate) async fn get(&self, path: &str) -> Result<Value, EmbedError> {
         self.ask(Method::GET, path, None).await
+    }
+
+    /// What is there, if it is.
+    pub(crate) async fn find(&self, path: &str) -> Result<Option<Value>, EmbedError> {
+        let (status, body) = self.exchange(Method::GET, path, None).await?;
+        if status == StatusCode::NOT_FOUND {
+            return Ok(None);
+        }
+        self.read(path, status, &body).map(Some)
     }
 
     async fn ask(
@@ -92,6 +110,16 @@ impl JsonClient {
         path: &str,
         body: Option<&Value>,
     ) -> Result<Value, EmbedError> {
+        let (status, body) = self.exchange(method, path, body).await?;
+        self.read(path, status, &body)
+    }
+
+    async fn exchange(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<(StatusCode, Bytes), EmbedError> {
         let url = format!("{}{path}", self.base);
         let failed = |why: String, retry: bool| EmbedError::Http {
             url: url.clone(),
@@ -124,11 +152,19 @@ impl JsonClient {
             Ok::<_, EmbedError>((status, body.to_bytes()))
         };
         let late = |_| failed("no answer in time".into(), true);
-        let (status, body) = tokio::time::timeout(self.timeout, exchange)
+        tokio::time::timeout(self.timeout, exchange)
             .await
-            .map_err(late)??;
+            .map_err(late)?
+    }
+
+    fn read(&self, path: &str, status: StatusCode, body: &[u8]) -> Result<Value, EmbedError> {
+        let failed = |why: String, retry: bool| EmbedError::Http {
+            url: format!("{}{path}", self.base),
+            why,
+            retry,
+        };
         if !status.is_success() {
-            let text: String = String::from_utf8_lossy(&body).chars().take(300).collect();
+            let text: String = String::from_utf8_lossy(body).chars().take(300).collect();
             let retry = status.is_server_error() && status != StatusCode::NOT_IMPLEMENTED
                 || status == StatusCode::TOO_MANY_REQUESTS;
             return Err(failed(format!("{status}: {text}"), retry));
@@ -136,7 +172,7 @@ impl JsonClient {
         if body.is_empty() {
             return Ok(Value::Null);
         }
-        serde_json::from_slice(&body).map_err(|error| failed(error.to_string(), false))
+        serde_json::from_slice(body).map_err(|error| failed(error.to_string(), false))
     }
 }
 

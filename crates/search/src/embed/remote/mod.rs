@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 
 use super::{EmbedError, Embedder, Reranker};
-use client::JsonClient;
+pub(crate) use client::JsonClient;
 
 /// A server that speaks `/embed` and `/health`.
 #[derive(Debug)]
