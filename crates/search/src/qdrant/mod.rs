@@ -149,9 +149,10 @@ impl Qdrant {
             "params": { "hnsw_ef": SEARCH_DEPTH },
             "with_payload": false,
         });
-        let asking = self.client.post(&self.path("/points/query"), &body);
+        let path = self.path("/points/query");
+        let asking = self.client.post(&path, &body);
         let late = |_| EmbedError::Http {
-            url: self.path(""),
+            url: path.clone(),
             why: "no answer in time".into(),
             retry: true,
         };
