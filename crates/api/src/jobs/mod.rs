@@ -131,6 +131,15 @@ impl Jobs {
         controls.any(|control| control.progress.borrow().in_flight > 0)
     }
 
+    /// How far the logs of the crawls that run here reach, in one number.
+    pub(crate) fn written(&self) -> u64 {
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let controls = running.values().map(|running| &running.control);
+        controls
+            .map(|control| control.progress.borrow().last_seq as u64)
+            .fold(0, u64::wrapping_add)
+    }
+
     /// Remembers a crawl until it ends.
     pub(crate) fn adopt(app: &Shared, id: &str, mut handle: CrawlHandle) -> CrawlControl {
         let control = handle.control();

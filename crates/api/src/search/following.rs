@@ -34,6 +34,10 @@ impl Busy for Crawls {
     fn is_busy(&self) -> bool {
         self.0.jobs.are_crawling()
     }
+
+    fn written(&self) -> u64 {
+        self.0.jobs.written()
+    }
 }
 
 impl Following {

@@ -9,6 +9,8 @@ use crate::error::SearchError;
 
 /// Names are at most so long.
 const LONGEST_NAME: usize = 200;
+/// Descriptions are at most so long.
+const LONGEST_DESCRIPTION: usize = 2000;
 
 /// A collection or a tag.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +31,7 @@ impl IndexFile {
         now: UnixMillis,
     ) -> Result<Uuid, SearchError> {
         let name = checked(name)?;
+        check_description(description)?;
         let uuid = Uuid::new_v4();
         let writer = self.writer()?;
         let added = writer.execute(
@@ -92,6 +95,7 @@ impl IndexFile {
         description: Option<&str>,
     ) -> Result<bool, SearchError> {
         let name = checked(name)?;
+        check_description(description)?;
         let changed = self.writer()?.execute(
             "UPDATE OR IGNORE collections SET name = ?, description = ? WHERE uuid = ?",
             params![name, description, uuid.as_bytes().as_slice()],
@@ -266,6 +270,14 @@ pub(super) fn ensure_tag(
     Ok(connection
         .prepare_cached("SELECT id FROM tags WHERE name = ?")?
         .query_row(params![name], |row| row.get(0))?)
+}
+
+fn check_description(text: Option<&str>) -> Result<(), SearchError> {
+    if text.is_some_and(|text| text.chars().count() > LONGEST_DESCRIPTION) {
+        let problem = format!("a description has at most {LONGEST_DESCRIPTION} characters");
+        return Err(SearchError::Invalid(problem));
+    }
+    Ok(())
 }
 
 fn checked(name: &str) -> Result<&str, SearchError> {

@@ -12,7 +12,7 @@ use trawl_types::UnixMillis;
 use super::{Followed, Indexer};
 use crate::error::SearchError;
 
-/// Between two passes while crawls run, or something was found.
+/// Logs are read again after this, if something was written to them.
 const SOON: Duration = Duration::from_secs(1);
 /// Between two passes when nothing happens; crawls of other processes are found this late.
 const LATER: Duration = Duration::from_secs(15);
@@ -73,7 +73,14 @@ impl Indexer {
     ) {
         loop {
             let before = bell.figures().done;
-            let progress = |done: &Followed| bell.lock().done = before.and(done);
+            let written = self.pace.written();
+            let progress = |done: &Followed| {
+                // What is held back is known at the end of a pass.
+                bell.lock().done = Followed {
+                    held_back: before.held_back,
+                    ..before.and(done)
+                };
+            };
             let pass = tokio::select! {
                 pass = self.catch_up(now(), &progress) => pass,
                 _ = stop.wait_for(|stop| *stop) => return,
@@ -87,13 +94,22 @@ impl Indexer {
                     );
                     AFTER_A_FAILURE
                 }
-                Ok(done) if done.read > 0 || self.pace.is_busy() => SOON,
                 Ok(_) => LATER,
             };
             tokio::select! {
                 () = tokio::time::sleep(wait) => {}
+                () = self.something_written(written) => {}
                 () = bell.ring.notified() => {}
                 _ = stop.wait_for(|stop| *stop) => return,
+            }
+        }
+    }
+
+    async fn something_written(&self, before: u64) {
+        loop {
+            tokio::time::sleep(SOON).await;
+            if self.pace.written() != before {
+                return;
             }
         }
     }

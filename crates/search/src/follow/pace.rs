@@ -15,6 +15,8 @@ const LONGEST: Duration = Duration::from_secs(30);
 /// Says whether something more important is going on.
 pub trait Busy: Send + Sync + std::fmt::Debug {
     fn is_busy(&self) -> bool;
+    /// Another number than before means that logs of this process have grown.
+    fn written(&self) -> u64;
 }
 
 /// How hard the follower works; as hard as it can, unless somebody is to be spared.
@@ -28,6 +30,10 @@ impl Pace {
 
     pub(super) fn is_busy(&self) -> bool {
         self.0.as_ref().is_some_and(|busy| busy.is_busy())
+    }
+
+    pub(super) fn written(&self) -> u64 {
+        self.0.as_ref().map_or(0, |busy| busy.written())
     }
 
     /// Rests after work that began then, for as long as others are busy.
@@ -54,6 +60,10 @@ mod tests {
     impl Busy for Always {
         fn is_busy(&self) -> bool {
             true
+        }
+
+        fn written(&self) -> u64 {
+            0
         }
     }
 

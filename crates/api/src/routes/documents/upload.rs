@@ -25,6 +25,8 @@ use crate::{
 const MOST: usize = 50;
 /// Characters of a URL or title.
 const LONGEST: usize = 2048;
+/// Characters of a code for a language.
+const LONGEST_LANGUAGE: usize = 35;
 /// Tags of one document.
 const MOST_TAGS: usize = 50;
 
@@ -189,13 +191,22 @@ impl UploadBody {
     }
 
     fn check(&self) -> Result<(), ApiError> {
-        if self.url.chars().count() > LONGEST || url::Url::parse(&self.url).is_err() {
+        let unfit = |c: char| c.is_control() || c.is_whitespace();
+        if self.url.chars().count() > LONGEST
+            || self.url.contains(unfit)
+            || url::Url::parse(&self.url).is_err()
+        {
             let problem = "must be a URL of at most 2,048 characters, such as upload:handbook/1";
             return Err(ApiError::field("url", problem));
         }
         let title = self.title.as_deref().unwrap_or_default();
         if title.chars().count() > LONGEST {
             return Err(ApiError::field("title", "has more than 2,048 characters"));
+        }
+        let language = self.language.as_deref().unwrap_or_default();
+        let letter = |c: char| c.is_ascii_alphanumeric() || c == '-';
+        if language.len() > LONGEST_LANGUAGE || !language.chars().all(letter) {
+            return Err(ApiError::field("language", "must be a code such as en"));
         }
         if self
             .tags

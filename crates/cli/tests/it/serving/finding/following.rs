@@ -225,3 +225,18 @@ fn a_second_writer_is_told_who_keeps_the_index() {
     let said = done.expect_code(4).stderr;
     assert!(said.contains("trawl serve"), "{said}");
 }
+
+#[test]
+fn a_crawl_with_the_number_of_a_deleted_one_is_read_from_its_beginning() {
+    let harbour = Harbour::start(super::harbour(), &[]);
+    let api = harbour.server.client();
+    let first = crawl(&api, &harbour.web.url(0, "/"));
+    api.wait_for_index(|figures| figures["documents"] == 4);
+    api.delete(&format!("/jobs/{first}")).expect(204);
+    let text = "The lighthouse was built on the rocks before the breakwater, in a calm summer.";
+    harbour.web.on(0, "/light", page("The light", text));
+    crawl(&api, &harbour.web.url(0, "/light"));
+    api.wait_for_index(|figures| figures["documents"] == 5);
+    let answer = search(&api, "/search", &json!({ "query": "lighthouse" }));
+    assert_eq!(found(&answer), ["light"]);
+}

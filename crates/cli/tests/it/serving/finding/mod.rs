@@ -106,12 +106,14 @@ impl Harbour {
     }
 }
 
-/// Crawls a site with its content, to the end.
-fn crawl(api: &Api, url: &str) {
+/// Crawls a site with its content, to the end; gives the job.
+fn crawl(api: &Api, url: &str) -> String {
     let body = json!({ "url": url, "max_pages": 1000, "max_depth": 100 });
     let job = api.post("/crawl/deep", &body).expect(202).json();
-    let view = api.wait_for(job["job_id"].as_str().unwrap(), &["completed", "failed"]);
+    let id = job["job_id"].as_str().unwrap().to_owned();
+    let view = api.wait_for(&id, &["completed", "failed"]);
     assert_eq!(view["status"], "completed", "{view}");
+    id
 }
 
 fn search(api: &Api, path: &str, body: &Value) -> Value {
