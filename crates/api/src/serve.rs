@@ -161,9 +161,7 @@ impl Server {
             task.abort();
         }
         drop(self.listener);
-        if let Some(following) = following {
-            following.stop().await;
-        }
+        following.stop().await;
         self.app.jobs.suspend_all().await;
         let _ = tokio::time::timeout(GRACE, graceful.shutdown()).await;
         self.app.store.close().await?;

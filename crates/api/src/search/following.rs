@@ -7,9 +7,12 @@ use std::{
 };
 
 use tokio::{runtime::Handle, sync::watch};
-use trawl_search::follow::{
-    Indexer,
-    pace::{Busy, Pace},
+use trawl_search::{
+    follow::{
+        Indexer,
+        pace::{Busy, Pace},
+    },
+    qdrant::mirror,
 };
 use trawl_store::Store;
 
@@ -23,7 +26,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Following {
     stop: watch::Sender<bool>,
-    thread: JoinHandle<()>,
+    thread: Option<JoinHandle<()>>,
 }
 
 /// Crawls go first.
@@ -41,26 +44,37 @@ impl Busy for Crawls {
 }
 
 impl Following {
-    /// Begins, if this server is to follow.
-    pub(crate) fn start(app: &Shared) -> Option<Self> {
-        let indexer = indexer(app)?;
-        let bell = app.search.as_ref()?.bell.clone();
+    /// Begins what this server is to do.
+    pub(crate) fn start(app: &Shared) -> Self {
         let (stop, stopped) = watch::channel(false);
-        let runtime = Handle::current();
-        let work = move || runtime.block_on(indexer.follow(now, &bell, stopped));
-        match thread::Builder::new().name("indexing".into()).spawn(work) {
-            Ok(thread) => Some(Self { stop, thread }),
-            Err(error) => {
-                tracing::error!(%error, "nothing will be indexed: there is no thread for it");
-                None
-            }
+        if let Some(qdrant) = app.search.as_ref().and_then(|search| search.mirrored()) {
+            tokio::spawn(mirror(Arc::clone(qdrant), stopped.clone()));
         }
+        let thread = follow(app, stopped);
+        Self { stop, thread }
     }
 
     /// What is being written is written.
     pub(crate) async fn stop(self) {
         let _ = self.stop.send(true);
-        let _ = tokio::task::spawn_blocking(move || self.thread.join()).await;
+        if let Some(thread) = self.thread {
+            let _ = tokio::task::spawn_blocking(move || thread.join()).await;
+        }
+    }
+}
+
+/// Indexes, if this server is to follow.
+fn follow(app: &Shared, stopped: watch::Receiver<bool>) -> Option<JoinHandle<()>> {
+    let indexer = indexer(app)?;
+    let bell = app.search.as_ref()?.bell.clone();
+    let runtime = Handle::current();
+    let work = move || runtime.block_on(indexer.follow(now, &bell, stopped));
+    match thread::Builder::new().name("indexing".into()).spawn(work) {
+        Ok(thread) => Some(thread),
+        Err(error) => {
+            tracing::error!(%error, "nothing will be indexed: there is no thread for it");
+            None
+        }
     }
 }
 

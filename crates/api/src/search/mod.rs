@@ -18,6 +18,7 @@ use trawl_search::{
     embed::Reranker,
     file::{DocumentRow, IndexFile},
     follow::{Settings as FollowSettings, background::Bell},
+    qdrant::Qdrant,
 };
 use trawl_store::contract::overview::Whose;
 use uuid::Uuid;
@@ -34,6 +35,7 @@ pub struct SearchParts {
     pub index: Arc<IndexFile>,
     pub model: Model,
     pub reranker: Option<Arc<dyn Reranker>>,
+    pub qdrant: Option<Arc<Qdrant>>,
     /// Nothing where another process keeps the index up to date, or none does.
     pub follow: Option<FollowSettings>,
     /// Whoever may read finds what anybody crawled.
@@ -46,6 +48,7 @@ pub(crate) struct Search {
     pub(crate) searcher: Searcher,
     pub(crate) desk: Desk,
     pub(crate) bell: Bell,
+    qdrant: Option<Arc<Qdrant>>,
     follow: Option<FollowSettings>,
     open: bool,
 }
@@ -54,7 +57,8 @@ impl Search {
     pub(crate) fn new(parts: SearchParts) -> Self {
         let searcher = Searcher::with_model(Arc::clone(&parts.index), parts.model.clone())
             .remembering()
-            .with_reranker(parts.reranker);
+            .with_reranker(parts.reranker)
+            .with_qdrant(parts.qdrant.clone());
         Self {
             searcher,
             desk: Desk {
@@ -63,9 +67,15 @@ impl Search {
                 chunks: parts.follow.as_ref().map(|s| s.chunks).unwrap_or_default(),
             },
             bell: Bell::default(),
+            qdrant: parts.qdrant,
             follow: parts.follow,
             open: parts.open,
         }
+    }
+
+    /// Qdrant, if this server has to tell it what changes.
+    pub(crate) fn mirrored(&self) -> Option<&Arc<Qdrant>> {
+        self.qdrant.as_ref().filter(|_| self.index().is_writable())
     }
 
     /// Whether this server keeps the index up to date.

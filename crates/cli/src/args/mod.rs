@@ -17,7 +17,7 @@ pub(crate) use map::{ClassArg, GraphFormat, LevelArg, MapArgs, ViewArgs, ViewFor
 pub(crate) use network::NetworkArgs;
 pub(crate) use search::{
     EmbedServerArgs, IndexArgs, ModeArg, ModelArgs, ModelsArgs, ModelsCommand, ProtocolArg,
-    RegistryArg, SearchArgs,
+    QdrantArgs, RegistryArg, SearchArgs,
 };
 pub(crate) use server::{
     ConfigArgs, ConfigCommand, KeysArgs, KeysCommand, NewKeyArgs, RoleKind, ScopeKind, ServeArgs,

@@ -65,9 +65,26 @@ pub(crate) struct IndexArgs {
     pub(crate) confirm_removals: bool,
     #[command(flatten)]
     pub(crate) model: ModelArgs,
+    #[command(flatten)]
+    pub(crate) qdrant: QdrantArgs,
     /// Neither progress nor summary
     #[arg(short, long, help_heading = "Options")]
     pub(crate) quiet: bool,
+}
+
+/// A Qdrant server that is told of the index.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Qdrant")]
+pub(crate) struct QdrantArgs {
+    /// Tell the Qdrant server at this URL what changed; its key is taken from TRAWL_QDRANT_KEY
+    #[arg(long, value_name = "URL")]
+    pub(crate) qdrant_url: Option<String>,
+    /// The collection there; it is made if there is none
+    #[arg(long, value_name = "NAME", default_value = "trawl")]
+    pub(crate) qdrant_collection: String,
+    /// Compare all that Qdrant holds with the index, and mend what differs
+    #[arg(long, requires = "qdrant_url")]
+    pub(crate) reconcile: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -11,11 +11,15 @@ use indicatif::{ProgressBar, ProgressStyle};
 use trawl_search::{
     file::IndexFile,
     follow::{Followed, Indexer, Settings},
+    qdrant::{Qdrant, QdrantSettings},
 };
 use trawl_types::{CrawlId, UnixMillis};
 
 use super::{embedder::embedder, open_to_read};
-use crate::{args::IndexArgs, display::number};
+use crate::{
+    args::{IndexArgs, QdrantArgs},
+    display::number,
+};
 
 /// The index that belongs to a database.
 pub(crate) fn index_path(index: Option<&Path>, database: &Path) -> PathBuf {
@@ -41,7 +45,9 @@ pub(crate) async fn run(args: &IndexArgs) -> anyhow::Result<ExitCode> {
         confirmed: args.confirm_removals,
         ..Settings::default()
     };
-    let indexer = Indexer::new(store, Arc::new(index), embedder.into(), settings);
+    let index = Arc::new(index);
+    let qdrant = qdrant(&args.qdrant, &index)?;
+    let indexer = Indexer::new(store, index, embedder.into(), settings);
     let line = line(args.quiet);
     let progress = |done: &Followed| {
         line.set_message(format!(
@@ -58,7 +64,45 @@ pub(crate) async fn run(args: &IndexArgs) -> anyhow::Result<ExitCode> {
     if !args.quiet {
         summary(&indexer, &done, &path);
     }
+    if let Some(qdrant) = qdrant {
+        tell(&qdrant, args).await?;
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+fn qdrant(args: &QdrantArgs, index: &Arc<IndexFile>) -> anyhow::Result<Option<Qdrant>> {
+    let Some(url) = &args.qdrant_url else {
+        return Ok(None);
+    };
+    let settings = QdrantSettings {
+        url: url.clone(),
+        key: std::env::var("TRAWL_QDRANT_KEY")
+            .ok()
+            .filter(|key| !key.is_empty()),
+        collection: args.qdrant_collection.clone(),
+    };
+    Ok(Some(Qdrant::new(Arc::clone(index), &settings)?))
+}
+
+/// Brings Qdrant up to date.
+async fn tell(qdrant: &Qdrant, args: &IndexArgs) -> anyhow::Result<()> {
+    let sent = qdrant.push().await?;
+    if !args.quiet {
+        println!("Qdrant was told of {} changes.", number(sent));
+    }
+    if args.qdrant.reconcile {
+        let found = qdrant.reconcile(true).await?;
+        if !args.quiet {
+            println!(
+                "Of {} chunks Qdrant lacked {}, had {} otherwise and {} too many; all was mended.",
+                number(found.compared),
+                number(found.missing),
+                number(found.stale),
+                number(found.extra)
+            );
+        }
+    }
+    Ok(())
 }
 
 /// Languages as they are typed; none for all of them.

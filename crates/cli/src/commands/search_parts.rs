@@ -7,6 +7,7 @@ use trawl_search::{
     Model, SearchError,
     embed::{Reranker, TeiReranker},
     file::IndexFile,
+    qdrant::Qdrant,
 };
 
 use super::embedder::embedder;
@@ -38,10 +39,19 @@ pub(crate) async fn open(settings: SearchSettings) -> anyhow::Result<SearchParts
         }
         None => None,
     };
+    let index = Arc::new(index);
+    let qdrant = match &settings.qdrant {
+        Some(qdrant) => Some(Arc::new(Qdrant::new(Arc::clone(&index), qdrant)?)),
+        None => None,
+    };
+    if qdrant.is_none() && index.is_writable() {
+        index.mirror_nowhere()?;
+    }
     Ok(SearchParts {
-        index: Arc::new(index),
+        index,
         model: model(settings.model).await?,
         reranker,
+        qdrant,
         follow,
         open: settings.open,
     })

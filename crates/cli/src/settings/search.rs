@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use trawl_search::follow;
+use trawl_search::{follow, qdrant::QdrantSettings};
 
 use super::{Environment, Settings};
 use crate::{
@@ -27,6 +27,7 @@ pub(crate) struct SearchSettings {
     pub(crate) follow: Option<follow::Settings>,
     pub(crate) model: ModelArgs,
     pub(crate) rerank_url: Option<String>,
+    pub(crate) qdrant: Option<QdrantSettings>,
     /// Everybody who may read finds everything.
     pub(crate) open: bool,
 }
@@ -59,8 +60,37 @@ impl Settings {
             follow: (!self.switch("search.no-indexing")).then_some(follow),
             model: self.model(environment)?,
             rerank_url: self.text("search.rerank-url").map(str::to_owned),
+            qdrant: self.qdrant(environment)?,
             open: self.text("search.visibility") == Some("all"),
         }))
+    }
+
+    fn qdrant(&self, environment: Environment<'_>) -> anyhow::Result<Option<QdrantSettings>> {
+        let Some(url) = self.text("search.qdrant-url") else {
+            return Ok(None);
+        };
+        Ok(Some(QdrantSettings {
+            url: url.to_owned(),
+            key: self.key("search.qdrant-key-file", "TRAWL_QDRANT_KEY", environment)?,
+            collection: self
+                .text("search.qdrant-collection")
+                .unwrap_or("trawl")
+                .to_owned(),
+        }))
+    }
+
+    /// From a file, or else from a variable.
+    fn key(
+        &self,
+        file: &str,
+        variable: &str,
+        environment: Environment<'_>,
+    ) -> Result<Option<String>, BadInput> {
+        if let Some(path) = self.text(file) {
+            return key_in(Path::new(path)).map(Some);
+        }
+        let key = environment(variable).and_then(|key| key.into_string().ok());
+        Ok(key.filter(|key| !key.is_empty()))
     }
 
     fn model(&self, environment: Environment<'_>) -> anyhow::Result<ModelArgs> {
@@ -71,7 +101,6 @@ impl Settings {
             let allowed = "together with search.model, the name of the server's model";
             return Err(self.clash("search.embed-protocol", allowed));
         }
-        let key = environment("TRAWL_EMBED_KEY").and_then(|key| key.into_string().ok());
         Ok(ModelArgs {
             model: text("search.model"),
             models: self.text("search.models").map(PathBuf::from),
@@ -82,10 +111,7 @@ impl Settings {
             } else {
                 ProtocolArg::Tei
             },
-            embed_key: match self.text("search.embed-key-file") {
-                Some(path) => Some(key_in(Path::new(path))?),
-                None => key.filter(|key| !key.is_empty()),
-            },
+            embed_key: self.key("search.embed-key-file", "TRAWL_EMBED_KEY", environment)?,
         })
     }
 }

@@ -137,6 +137,12 @@ settings! {
         "Read the key for that server from this file";
     "search.rerank-url", "rerank-url", Kind::Text, "", "URL",
         "Rerank with the cross-encoder at this URL, which speaks TEI's /rerank";
+    "search.qdrant-url", "qdrant-url", Kind::Text, "", "URL",
+        "Look for neighbours in the Qdrant server at this URL, which is told of every change";
+    "search.qdrant-collection", "qdrant-collection", Kind::Text, "trawl", "NAME",
+        "The collection there; it is made if there is none";
+    "search.qdrant-key-file", "qdrant-key-file", Kind::Text, "", "FILE",
+        "Read the key for Qdrant from this file";
     "crawl.delay", "delay", Kind::Duration, "1s", "TIME",
         "Least time between two requests to one host; jobs may ask for more";
     "crawl.keep-unread", "keep-unread", Kind::Switch, "false", "BOOL",
