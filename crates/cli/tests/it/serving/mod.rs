@@ -16,6 +16,7 @@ mod accounts;
 mod answers;
 mod frontier;
 mod lives;
+mod onlookers;
 mod overview;
 mod postgres;
 mod results;
