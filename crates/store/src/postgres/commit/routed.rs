@@ -2,7 +2,7 @@
 //! whole table every page would be looked for in all of them; and of a table that has just begun, of
 //! which nothing is known, all rows may be read instead of a few looked up.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, sync::LazyLock};
 
 use rustc_hash::FxHashMap;
 use tokio_postgres::types::ToSql;
@@ -35,6 +35,15 @@ impl Routes {
     }
 }
 
+/// Rows `k` of a partition of `crawl_pages`, one for each page. Each is looked up by the whole key:
+/// with a list of pages for a condition, all rows of the crawl may be read to see which are in it.
+fn by_key(partition: usize, pages: usize, columns: &str) -> String {
+    format!(
+        "FROM unnest(${pages}::int8[]) n(page) CROSS JOIN LATERAL (
+           SELECT {columns} FROM crawl_pages_{partition} WHERE crawl = $1 AND page = n.page OFFSET 0) k"
+    )
+}
+
 /// A question to all partitions. `part` is told the number of one, and of the value that has its pages.
 pub(super) fn union(first_value: usize, part: impl Fn(usize, usize) -> String) -> String {
     let parts: Vec<String> = (0..PARTITIONS).map(|n| part(n, n + first_value)).collect();
@@ -59,7 +68,8 @@ pub(super) fn update(first_value: usize, fixed: &str, columns: &[(&str, &str)]) 
         }
         let _ = write!(
             sql,
-            " WHERE c.crawl = $1 AND c.page = ANY(${pages}::int8[]))"
+            " WHERE c.ctid = ANY(ARRAY(SELECT k.ctid {})))",
+            by_key(n, pages, "ctid")
         );
     }
     sql.push_str(" SELECT 1");
@@ -89,13 +99,10 @@ pub(super) struct Pending {
 
 /// Pages of the batch that are pending.
 pub(super) async fn pending(conn: &Conn, work: &Work) -> Result<FxHashMap<PageId, Pending>, Fault> {
-    /// By key: the index of what is pending knows nothing of pages.
-    static PENDING: std::sync::LazyLock<String> = std::sync::LazyLock::new(|| {
+    static PENDING: LazyLock<String> = LazyLock::new(|| {
         union(2, |n, pages| {
-            format!(
-                "SELECT page, host, depth FROM crawl_pages_{n}
-                 WHERE crawl = $1 AND page = ANY(${pages}::int8[]) AND state + 0 = 0"
-            )
+            let rows = by_key(n, pages, "page, host, depth, state");
+            format!("SELECT k.page, k.host, k.depth {rows} WHERE k.state = 0")
         })
     });
     let pages: Vec<i64> = work.batch.settlements.iter().map(|s| s.page.0).collect();

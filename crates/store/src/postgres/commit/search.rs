@@ -136,7 +136,8 @@ static KNOWN: LazyLock<String> = LazyLock::new(|| {
     union(2, |n, pages| {
         format!(
             "SELECT u.page, u.key_host, u.key_url, c.state, c.depth, c.reason, c.born
-             FROM urls_{n} u LEFT JOIN crawl_pages_{n} c ON c.crawl = $1 AND c.page = u.page
+             FROM urls_{n} u LEFT JOIN LATERAL (SELECT state, depth, reason, born
+               FROM crawl_pages_{n} WHERE crawl = $1 AND page = u.page OFFSET 0) c ON true
              WHERE u.page = ANY(${pages}::int8[])"
         )
     })
