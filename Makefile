@@ -48,6 +48,12 @@ bench-serve: ## Measure the server: streams, slow and idle readers, large result
 	$(CARGO) build --release --locked --package trawl-cli --package trawl-testweb
 	bench/serve/run
 
+.PHONY: bench-fleet
+bench-fleet: ## Measure scale-out: the frontier in PostgreSQL, four workers against one crawl
+	$(CARGO) build --release --locked --package trawl-cli --package trawl-testweb
+	$(CARGO) build --release --locked --package trawl-store --example frontier_pg
+	bench/fleet/run
+
 .PHONY: bench-search
 bench-search: ## Measure search: quality, speed of embedding, latency; needs apt-get, npm and PyPI
 	bench/search/run

@@ -6,19 +6,20 @@ use std::{
     time::{Duration, Instant},
 };
 
-use axum::{Extension, Router};
+use axum::{Router, http::Request};
+use hyper::{body::Incoming, service::service_fn};
 use hyper_util::{
     rt::{TokioExecutor, TokioIo, TokioTimer},
     server::{
         conn::auto::Builder,
         graceful::{GracefulShutdown, Watcher},
     },
-    service::TowerToHyperService,
 };
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::{TcpListener, TcpStream},
 };
+use tower_service::Service as _;
 use trawl_engine::{Engine, EngineError, EngineOptions};
 use trawl_store::{
     Store, StoreError,
@@ -146,9 +147,12 @@ impl Server {
                         address: peer.ip(),
                         tls: self.tls.is_some(),
                     };
-                    let router = router.clone().layer(Extension(peer));
-                    let watcher = graceful.watcher();
-                    tokio::spawn(take(stream, self.tls.clone(), router, watcher));
+                    let answering = Answering {
+                        router: router.clone(),
+                        peer,
+                        watcher: graceful.watcher(),
+                    };
+                    tokio::spawn(take(stream, self.tls.clone(), answering));
                 }
                 Err(error) => {
                     // Too many open files, most likely: that passes.
@@ -169,33 +173,52 @@ impl Server {
     }
 }
 
+/// What a connection is answered with.
+struct Answering {
+    router: Router,
+    peer: Peer,
+    watcher: Watcher,
+}
+
 /// A connection, from its first byte to its last.
-async fn take(stream: TcpStream, tls: Option<Arc<Tls>>, router: Router, watcher: Watcher) {
+async fn take(stream: TcpStream, tls: Option<Arc<Tls>>, answering: Answering) {
     let _ = stream.set_nodelay(true);
     let Some(tls) = tls else {
-        return answer(stream, router, watcher).await;
+        return answering.serve(stream).await;
     };
     let handshake = tls.acceptor().accept(stream);
     match tokio::time::timeout(HANDSHAKE, handshake).await {
-        Ok(Ok(stream)) => answer(stream, router, watcher).await,
+        Ok(Ok(stream)) => answering.serve(stream).await,
         Ok(Err(error)) => tracing::debug!(%error, "a connection has no TLS"),
         Err(_) => tracing::debug!("a connection has not agreed on keys in time"),
     }
 }
 
-async fn answer<S>(stream: S, router: Router, watcher: Watcher)
-where
-    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-{
-    let service = TowerToHyperService::new(router);
-    let mut builder = Builder::new(TokioExecutor::new());
-    builder
-        .http1()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEADERS);
-    builder.http2().timer(TokioTimer::new());
-    let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
-    if let Err(error) = watcher.watch(connection.into_owned()).await {
-        tracing::debug!(%error, "a connection broke off");
+impl Answering {
+    async fn serve<S>(self, stream: S)
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let Self {
+            router,
+            peer,
+            watcher,
+        } = self;
+        // Not as a layer of the router, which would build all routes anew for every connection: eight
+        // megabytes each.
+        let service = service_fn(move |mut request: Request<Incoming>| {
+            request.extensions_mut().insert(peer);
+            router.clone().call(request)
+        });
+        let mut builder = Builder::new(TokioExecutor::new());
+        builder
+            .http1()
+            .timer(TokioTimer::new())
+            .header_read_timeout(HEADERS);
+        builder.http2().timer(TokioTimer::new());
+        let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
+        if let Err(error) = watcher.watch(connection.into_owned()).await {
+            tracing::debug!(%error, "a connection broke off");
+        }
     }
 }

@@ -21,5 +21,5 @@ pub use contract::{Store, StoreError};
 pub use postgres::{LoanOptions, PostgresOptions, PostgresStore};
 pub use sqlite::{
     BusyDomain, OpenOptions, SqliteAccountWriter, SqliteAccounts, SqliteKeys, SqliteStore,
-    TerrainRows,
+    TerrainRows, is_written,
 };

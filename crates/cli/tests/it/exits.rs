@@ -177,7 +177,12 @@ fn the_second_process_on_a_database_says_who_holds_it() {
     }
     // Looking is allowed.
     let status = Trawl::on("status", &database).arg("--json").run();
-    assert_eq!(status.expect_code(0).json_lines()[0]["state"], "running");
+    let status = status.expect_code(0).json_lines();
+    assert_eq!(status[0]["state"], "running");
+    assert_eq!(status[0]["interrupted"], false);
     Trawl::on("export", &database).run().expect_code(0);
     first.kill();
+    // Nobody crawls any more, and nobody could say so.
+    let status = Trawl::on("status", &database).run().expect_code(0);
+    assert!(status.stdout.contains("interrupted"), "{}", status.stdout);
 }

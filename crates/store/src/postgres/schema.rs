@@ -67,10 +67,13 @@ fn outdated(place: &str, found: i64) -> StoreError {
     StoreError::Database(format!("{place} has the older format {found}"))
 }
 
-/// 0 for a database with nothing in it.
+/// 0 for a database with nothing in it. What belongs to an extension is nobody's table: hosts of
+/// databases like to put some into new ones.
 async fn format(conn: &Conn, place: &str) -> Result<i64, Fault> {
     let tables = "SELECT count(*), count(*) FILTER (WHERE relname = 'meta') FROM pg_class
-                  WHERE relkind IN ('r', 'p', 'v') AND relnamespace = current_schema()::regnamespace";
+                  WHERE relkind IN ('r', 'p', 'v') AND relnamespace = current_schema()::regnamespace
+                  AND NOT EXISTS (SELECT 1 FROM pg_depend WHERE classid = 'pg_class'::regclass
+                    AND objid = pg_class.oid AND deptype = 'e')";
     let row = conn.query_one(tables, &[]).await?;
     let (all, ours): (i64, i64) = (row.get(0), row.get(1));
     if all == 0 {

@@ -6,6 +6,7 @@ use std::{
     fs::{File, OpenOptions, TryLockError},
     io::{Read, Seek, Write},
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use super::fault::Fault;
@@ -34,7 +35,7 @@ impl Lock {
             .truncate(false)
             .open(&path)
             .map_err(|error| cannot_write(database, &path, &error))?;
-        match file.try_lock() {
+        match try_lock(&file) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 return Err(StoreError::Locked {
@@ -53,6 +54,25 @@ impl Lock {
         }
         Ok(Self { _file: file })
     }
+}
+
+/// Whether a process writes the database just now.
+pub fn is_written(database: &Path) -> bool {
+    let Ok(file) = File::open(beside(database, ".lock")) else {
+        return false;
+    };
+    matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
+}
+
+/// Somebody may only be asking whether it is held.
+fn try_lock(file: &File) -> Result<(), TryLockError> {
+    for _ in 0..3 {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(20)),
+            other => return other,
+        }
+    }
+    file.try_lock()
 }
 
 fn cannot_write(database: &Path, lock: &Path, error: &std::io::Error) -> StoreError {

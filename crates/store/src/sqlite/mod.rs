@@ -66,6 +66,7 @@ pub use account_writer::SqliteAccountWriter;
 pub use accounts::SqliteAccounts;
 pub use keys::SqliteKeys;
 pub(crate) use lock::beside;
+pub use lock::is_written;
 pub use open::OpenOptions;
 pub use terrain_rows::{BusyDomain, TerrainRows};
 

@@ -6,17 +6,22 @@ use std::{
 };
 
 use rusqlite::{Connection, OpenFlags};
+use tokio::sync::Semaphore;
 
 use super::{BUSY_TIMEOUT, fault::Fault, lock::beside};
 use crate::contract::StoreError;
 
-/// Connections kept for the next question; more may be open for a moment.
+/// Questions that are asked at once; others wait. Each takes a thread and a connection with a cache,
+/// and a thousand readers who wake together would take a thousand of both.
+const AT_ONCE: usize = 8;
+/// Connections kept for the next question.
 const KEPT: usize = 3;
 
 #[derive(Debug, Clone)]
 pub(crate) struct ReadPool {
     path: Arc<Path>,
     idle: Arc<Mutex<Option<Vec<Connection>>>>,
+    turns: Arc<Semaphore>,
 }
 
 impl ReadPool {
@@ -24,6 +29,7 @@ impl ReadPool {
         Self {
             path: path.into(),
             idle: Arc::new(Mutex::new(Some(Vec::new()))),
+            turns: Arc::new(Semaphore::new(AT_ONCE)),
         }
     }
 
@@ -34,7 +40,10 @@ impl ReadPool {
         F: FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
     {
         let pool = self.clone();
+        let turn = Arc::clone(&self.turns).acquire_owned().await;
         let asked = tokio::task::spawn_blocking(move || {
+            // Until the answer is there, also if nobody waits for it any more.
+            let _turn = turn;
             let answer = pool.ask_now(question);
             answer.map_err(|fault| fault.at(&pool.path))
         });

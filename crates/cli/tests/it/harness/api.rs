@@ -103,6 +103,20 @@ impl Server {
         Command::new("kill").args([name, &id]).status().unwrap();
     }
 
+    /// Memory that it takes now.
+    pub(crate) fn resident_bytes(&self) -> u64 {
+        let status = format!("/proc/{}/status", self.child.id());
+        let status = std::fs::read_to_string(status).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kilobytes: u64 = line
+            .unwrap()
+            .trim()
+            .trim_end_matches(" kB")
+            .parse()
+            .unwrap();
+        kilobytes * 1024
+    }
+
     /// Asks it to stop and waits for the end.
     pub(crate) fn stop(mut self) -> Option<i32> {
         let id = self.child.id().to_string();

@@ -18,6 +18,7 @@ mod answers;
 mod finding;
 mod frontier;
 mod lives;
+mod onlookers;
 mod overview;
 mod postgres;
 mod results;

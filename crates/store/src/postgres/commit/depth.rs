@@ -2,13 +2,14 @@
 //! are read. A shorter path is carried on along stored edges, nearest pages first, many at a time. Rows
 //! change under the lock of the crawl alone.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::LazyLock};
 
 use rustc_hash::FxHashMap;
 use trawl_types::{PageId, PageState, Reason, ReasonCode, UrlKey};
 
 use super::{
     ends::Ends,
+    routed::{Routes, list, update, values},
     search::known_page,
     work::{KnownPage, Place, Work, depth_over, detail},
 };
@@ -136,6 +137,9 @@ async fn shorten(
     Ok(())
 }
 
+static MOVE: LazyLock<String> =
+    LazyLock::new(|| update(3, "depth = $2", &[("parent", "int8"), ("rank", "int8")]));
+
 async fn write_moves(
     conn: &Conn,
     work: &Work,
@@ -148,12 +152,13 @@ async fn write_moves(
     let pages: Vec<i64> = moves.iter().map(|(page, ..)| page.0).collect();
     let parents: Vec<i64> = moves.iter().map(|(_, parent, _)| parent.0).collect();
     let ranks: Vec<i64> = moves.iter().map(|(.., rank)| *rank).collect();
-    let sql = "UPDATE crawl_pages c SET depth = $2, parent = n.parent, rank = n.rank
-        FROM unnest($3::int8[], $4::int8[], $5::int8[]) n(page, parent, rank)
-        WHERE c.crawl = $1 AND c.page = n.page";
-    let crawl = work.batch.crawl.0;
-    conn.execute(sql, &[&crawl, &(depth as i32), &pages, &parents, &ranks])
-        .await?;
+    let routes = Routes::of(&pages);
+    let (pages, parents) = (routes.split(&pages), routes.split(&parents));
+    let ranks = routes.split(&ranks);
+    let depth = depth as i32;
+    let lists = [list(&pages), list(&parents), list(&ranks)];
+    let values = values(&[&work.batch.crawl.0, &depth], &lists);
+    conn.query(&MOVE, &values).await?;
     Ok(())
 }
 

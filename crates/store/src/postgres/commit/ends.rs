@@ -1,12 +1,15 @@
 //! The second transaction: what became of the pages, under the lock of the crawl. Whatever makes a
 //! pending page something else happens under that lock, so what is read here stays true until the end.
 
+use std::sync::LazyLock;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 use trawl_types::{HostId, PageId, Sequence, UrlKey};
 
 use super::{
     hosts::Fence,
     log::{self, Entry},
+    routed::{Pending, Routes, list, pending, update, values},
     work::{KnownPage, Work, detail},
 };
 use crate::{
@@ -23,13 +26,6 @@ use crate::{
         text::{Said, said},
     },
 };
-
-/// A page that was pending when the lock was taken.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Pending {
-    pub(super) host: HostId,
-    pub(super) depth: u32,
-}
 
 /// The second transaction under way.
 #[derive(Debug)]
@@ -199,23 +195,10 @@ async fn lock(conn: &Conn, work: &Work) -> Result<Ends, Fault> {
     })
 }
 
-/// Pages of the batch that are pending.
-async fn pending(conn: &Conn, work: &Work) -> Result<FxHashMap<PageId, Pending>, Fault> {
-    let pages: Vec<i64> = work.batch.settlements.iter().map(|s| s.page.0).collect();
-    if pages.is_empty() {
-        return Ok(FxHashMap::default());
-    }
-    let sql = "SELECT c.page, c.host, c.depth FROM unnest($2::int8[]) n(page)
-        CROSS JOIN LATERAL (SELECT page, host, depth FROM crawl_pages
-          WHERE crawl = $1 AND page = n.page AND state = 0 OFFSET 0) c";
-    let rows = conn.query(sql, &[&work.batch.crawl.0, &pages]).await?;
-    let pending = |row: &tokio_postgres::Row| Pending {
-        host: HostId(row.get(1)),
-        depth: row.get::<_, i32>(2) as u32,
-    };
-    let entry = |row| (PageId(tokio_postgres::Row::get(row, 0)), pending(row));
-    Ok(rows.iter().map(entry).collect())
-}
+static FINISH: LazyLock<String> = LazyLock::new(|| {
+    let columns = [("attempts", "int4"), ("outcome", "int2"), ("seq", "int8")];
+    update(2, "state = 2", &columns)
+});
 
 async fn finish_rows(conn: &Conn, work: &Work, ends: &Ends) -> Result<(), Fault> {
     if ends.finals.is_empty() {
@@ -228,13 +211,12 @@ async fn finish_rows(conn: &Conn, work: &Work, ends: &Ends) -> Result<(), Fault>
         outcomes.push(visit.outcome.kind as i16);
         seqs.push(entry.seq.0);
     }
-    let sql = "UPDATE crawl_pages c
-        SET state = 2, attempts = n.attempts, outcome = n.outcome, seq = n.seq
-        FROM unnest($2::int8[], $3::int4[], $4::int2[], $5::int8[]) n(page, attempts, outcome, seq)
-        WHERE c.crawl = $1 AND c.page = n.page";
-    let crawl = work.batch.crawl.0;
-    conn.execute(sql, &[&crawl, &pages, &attempts, &outcomes, &seqs])
-        .await?;
+    let routes = Routes::of(&pages);
+    let (pages, attempts) = (routes.split(&pages), routes.split(&attempts));
+    let (outcomes, seqs) = (routes.split(&outcomes), routes.split(&seqs));
+    let lists = [list(&pages), list(&attempts), list(&outcomes), list(&seqs)];
+    let values = values(&[&work.batch.crawl.0], &lists);
+    conn.query(&FINISH, &values).await?;
     Ok(())
 }
 
@@ -258,6 +240,11 @@ async fn keep_retries(conn: &Conn, work: &Work, ends: &Ends) -> Result<(), Fault
     Ok(())
 }
 
+static REFUSE: LazyLock<String> = LazyLock::new(|| {
+    let columns = [("reason", "int2"), ("reason_detail", "text")];
+    update(2, "state = 1", &columns)
+});
+
 async fn refuse_rows(conn: &Conn, work: &Work, ends: &mut Ends) -> Result<(), Fault> {
     let (mut pages, mut codes, mut details) = (vec![], vec![], vec![]);
     for (at, _) in &ends.settled {
@@ -273,12 +260,12 @@ async fn refuse_rows(conn: &Conn, work: &Work, ends: &mut Ends) -> Result<(), Fa
     if pages.is_empty() {
         return Ok(());
     }
-    let details: Vec<Option<Said<'_>>> = details;
-    let sql = "UPDATE crawl_pages c SET state = 1, reason = n.reason, reason_detail = n.detail
-        FROM unnest($2::int8[], $3::int2[], $4::text[]) n(page, reason, detail)
-        WHERE c.crawl = $1 AND c.page = n.page";
-    conn.execute(sql, &[&work.batch.crawl.0, &pages, &codes, &details])
-        .await?;
+    let routes = Routes::of(&pages);
+    let (pages, codes) = (routes.split(&pages), routes.split(&codes));
+    let details: Vec<Vec<Option<Said<'_>>>> = routes.split(&details);
+    let lists = [list(&pages), list(&codes), list(&details)];
+    let values = values(&[&work.batch.crawl.0], &lists);
+    conn.query(&REFUSE, &values).await?;
     Ok(())
 }
 

@@ -4,12 +4,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use trawl_types::{HostId, PageId};
 
-use super::{
-    activity::bytes_of,
-    ends::{Ends, Pending},
-    log,
-    work::Work,
-};
+use super::{activity::bytes_of, ends::Ends, log, routed::Pending, work::Work};
 use crate::{
     contract::write::HostUpdate,
     postgres::{PostgresStore, fault::Fault, pool::Conn},

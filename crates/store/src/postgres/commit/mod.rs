@@ -8,6 +8,7 @@
 //!
 //! * [`work`]: a batch under way, and what a process remembers
 //! * [`search`]: which URLs of a batch are new
+//! * [`routed`]: statements that go to each partition with its own pages
 //! * [`links`], [`insert`]: the first transaction
 //! * [`ends`]: the second
 //! * [`hosts`]: what becomes of hosts, and the fence around loans that ended
@@ -26,6 +27,7 @@ mod insert;
 mod links;
 mod lists;
 mod log;
+mod routed;
 mod search;
 mod work;
 

@@ -5,12 +5,16 @@ use std::sync::LazyLock;
 use rustc_hash::{FxHashMap, FxHashSet};
 use trawl_types::{HostId, PageId, PageState, ReasonCode, UrlKey};
 
-use super::work::{KnownPage, Memory, OpenCrawl, Place, Work, depth_over};
+use super::{
+    routed::{Routes, list, pending, union, values},
+    work::{KnownPage, Memory, OpenCrawl, Place, Work, depth_over},
+};
 use crate::{
+    contract::write::Settlement,
     postgres::{
         fault::Fault,
-        identity::{PARTITIONS, first_choice, next_choice, partition_of},
-        pool::{Conn, Param},
+        identity::{first_choice, next_choice},
+        pool::Conn,
     },
     shared::codes::{is_for_its_parent, may_be_lifted},
 };
@@ -47,23 +51,13 @@ pub(super) enum Standing {
 
 /// Pages of the batch that are pending, with their depths; each is settled once.
 pub(super) async fn sources(conn: &Conn, work: &Work) -> Result<FxHashMap<usize, Source>, Fault> {
-    let pages: Vec<i64> = work.batch.settlements.iter().map(|s| s.page.0).collect();
-    if pages.is_empty() {
-        return Ok(FxHashMap::default());
-    }
-    let sql = "SELECT c.page, c.depth FROM unnest($2::int8[]) n(page)
-        CROSS JOIN LATERAL (SELECT page, depth FROM crawl_pages
-          WHERE crawl = $1 AND page = n.page AND state = 0 OFFSET 0) c";
-    let rows = conn.query(sql, &[&work.batch.crawl.0, &pages]).await?;
-    let mut pending: FxHashMap<i64, u32> = rows
-        .iter()
-        .map(|row| (row.get(0), row.get::<_, i32>(1) as u32))
-        .collect();
-    let of = |(at, page): (usize, &i64)| {
-        let depth = pending.remove(page)?;
+    let mut pending = pending(conn, work).await?;
+    let of = |(at, settlement): (usize, &Settlement)| {
+        let depth = pending.remove(&settlement.page)?.depth;
         Some((at, Source { depth }))
     };
-    Ok(pages.iter().enumerate().filter_map(of).collect())
+    let settlements = work.batch.settlements.iter();
+    Ok(settlements.enumerate().filter_map(of).collect())
 }
 
 /// Fills `work.known` from memory, and gives what is left in the order in which it was found.
@@ -137,19 +131,16 @@ pub(super) async fn look_up(
     Ok(())
 }
 
-/// What is known of pages. Each partition is asked for its own: on the way through the whole table every
-/// page would be looked for in all of them, or its partition be found anew for each.
+/// What is known of pages.
 static KNOWN: LazyLock<String> = LazyLock::new(|| {
-    let part = |n: usize| {
-        let pages = n + 2;
+    union(2, |n, pages| {
         format!(
             "SELECT u.page, u.key_host, u.key_url, c.state, c.depth, c.reason, c.born
-             FROM urls_{n} u LEFT JOIN crawl_pages_{n} c ON c.crawl = $1 AND c.page = u.page
+             FROM urls_{n} u LEFT JOIN LATERAL (SELECT state, depth, reason, born
+               FROM crawl_pages_{n} WHERE crawl = $1 AND page = u.page OFFSET 0) c ON true
              WHERE u.page = ANY(${pages}::int8[])"
         )
-    };
-    let parts: Vec<String> = (0..PARTITIONS).map(part).collect();
-    parts.join(" UNION ALL ")
+    })
 });
 
 async fn rows(
@@ -157,12 +148,8 @@ async fn rows(
     work: &Work,
     pages: &[i64],
 ) -> Result<FxHashMap<PageId, (UrlKey, Standing)>, Fault> {
-    let mut parts: Vec<Vec<i64>> = vec![Vec::new(); PARTITIONS];
-    for page in pages {
-        parts[partition_of(PageId(*page))].push(*page);
-    }
-    let mut values: Vec<Param<'_>> = vec![&work.batch.crawl.0];
-    values.extend(parts.iter().map(|part| part as Param<'_>));
+    let parts = Routes::of(pages).split(pages);
+    let values = values(&[&work.batch.crawl.0], &[list(&parts)]);
     let rows = conn.query(&KNOWN, &values).await?;
     let mut found = FxHashMap::default();
     for row in rows {
