@@ -77,21 +77,21 @@ impl<V: Clone> Cache<V> {
         F: Future<Output = Result<V, SearchError>>,
     {
         let cell = self.cell(key);
-        let mut made = false;
-        let mine = &mut made;
+        let mut is_new = false;
+        let mine = &mut is_new;
         let compute = || async move {
             *mine = true;
             make.await.map_err(Arc::new)
         };
         let found = cell.get_or_init(compute).await.clone();
-        if made {
+        if is_new {
             self.misses.fetch_add(1, Ordering::Relaxed);
             self.settle(key, &cell, found.as_ref().ok().map(size));
         } else {
             self.hits.fetch_add(1, Ordering::Relaxed);
         }
         found
-            .map(|value| (value, !made))
+            .map(|value| (value, !is_new))
             .map_err(SearchError::Shared)
     }
 

@@ -42,8 +42,11 @@ pub struct Searcher {
     pub(crate) vectors: Arc<Cache<Arc<Vec<f32>>>>,
     results: Option<Arc<Cache<Arc<Response>>>>,
     /// Since when the embedder does not answer, and what it said.
-    pub(crate) ailing: Arc<Mutex<Option<(Instant, Arc<SearchError>)>>>,
+    pub(crate) ailing: Arc<Mutex<Ailing>>,
 }
+
+/// Since when an embedder fails, and how; nothing if it does not.
+pub(crate) type Ailing = Option<(Instant, Arc<SearchError>)>;
 
 /// What both sides found.
 #[derive(Debug)]

@@ -11,7 +11,7 @@ use crate::{
     lexical::{Ranked, Scored},
     query::Query,
     request::{Degraded, Mode, Request},
-    search::{Found, Searcher, blocking},
+    search::{Ailing, Found, Searcher, blocking},
 };
 
 /// A query that takes longer to be embedded is answered by its words.
@@ -175,7 +175,7 @@ impl Searcher {
         }
     }
 
-    fn ailing(&self) -> std::sync::MutexGuard<'_, Option<(Instant, Arc<SearchError>)>> {
+    fn ailing(&self) -> std::sync::MutexGuard<'_, Ailing> {
         self.ailing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

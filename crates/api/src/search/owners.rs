@@ -1,6 +1,6 @@
 //! Whose crawls are: jobs know it.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use rustc_hash::FxHashMap;
@@ -11,11 +11,14 @@ use trawl_types::{CrawlId, UnixMillis};
 /// Jobs that are looked at in one go.
 const PAGE: u32 = 200;
 
+/// Owners by number and beginning of crawls; nothing for crawls that have none.
+type Known = FxHashMap<(CrawlId, UnixMillis), Option<String>>;
+
 /// Remembers what it has once found out. Numbers of crawls may come back, beginnings do not.
 #[derive(Debug)]
 pub(crate) struct JobOwners {
     store: Arc<dyn ServerStore>,
-    known: Mutex<FxHashMap<(CrawlId, UnixMillis), Option<String>>>,
+    known: Mutex<Known>,
 }
 
 impl JobOwners {
@@ -26,7 +29,7 @@ impl JobOwners {
         }
     }
 
-    fn known(&self) -> std::sync::MutexGuard<'_, FxHashMap<(CrawlId, UnixMillis), Option<String>>> {
+    fn known(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -78,13 +78,13 @@ impl IndexFile {
             if let Some(after) = filter.after {
                 conditions.and("d.id < ?", [Value::Integer(after)]);
             }
-            let list = format!(
+            let sql = format!(
                 "{} WHERE {} ORDER BY d.id DESC LIMIT {}",
                 document_sql(false),
                 conditions.all(),
                 filter.limit + 1
             );
-            let mut statement = reader.prepare(&list)?;
+            let mut statement = reader.prepare(&sql)?;
             let rows = statement.query_map(params_from_iter(&conditions.values), read_document)?;
             let mut documents = rows.collect::<Result<Vec<_>, _>>()?;
             let more = documents.len() > filter.limit as usize;
