@@ -164,8 +164,8 @@ pub(super) async fn offer_validators(
     Ok(())
 }
 
-/// The record that a statement finds, decoded.
-async fn record(
+/// What was kept and a statement finds, decoded.
+async fn kept(
     conn: &Conn,
     sql: &'static str,
     crawl: CrawlId,
@@ -185,7 +185,7 @@ pub(super) async fn body(
     let sql = "SELECT b.record FROM results r
         JOIN records b ON b.crawl = r.body_crawl AND b.seq = r.body_seq AND b.kind = 0
         WHERE r.crawl = $1 AND r.seq = $2";
-    record(conn, sql, crawl, seq, warc::decode_body).await
+    kept(conn, sql, crawl, seq, warc::decode_body).await
 }
 
 pub(super) async fn content(
@@ -196,7 +196,7 @@ pub(super) async fn content(
     let sql = "SELECT b.record FROM contents c
         JOIN records b ON b.crawl = c.record_crawl AND b.seq = c.record_seq AND b.kind = 1
         WHERE c.crawl = $1 AND c.seq = $2";
-    record(conn, sql, crawl, seq, warc::decode_content).await
+    kept(conn, sql, crawl, seq, warc::decode_content).await
 }
 
 pub(super) async fn near_prints(

@@ -40,9 +40,10 @@ impl LinkList {
         if !self.covers(crawl) {
             return Ok(Vec::new());
         }
-        let links = parse::<IgnoredAny>(&self.links)?;
-        let target = |(to, kind, ..)| (PageId(to), LinkKind::from_stored(kind));
-        Ok(links.into_iter().map(target).collect())
+        let links = parse::<IgnoredAny>(&self.links)?.into_iter();
+        Ok(links
+            .map(|(to, kind, ..)| (PageId(to), LinkKind::from_stored(kind)))
+            .collect())
     }
 }
 
