@@ -3,13 +3,10 @@
 use std::{sync::Arc, time::Instant};
 
 use trawl_engine::Engine;
+use trawl_quick::Quick;
 use trawl_store::contract::{accounts::AccountWriter, server::ServerStore};
 
-use crate::{
-    auth::{password::Passwords, rate::RateLimiter},
-    jobs::Jobs,
-    settings::ServerSettings,
-};
+use crate::{auth::password::Passwords, jobs::Jobs, settings::ServerSettings};
 
 /// Everything behind the endpoints.
 #[derive(Debug)]
@@ -20,7 +17,8 @@ pub(crate) struct App {
     pub(crate) engine: Engine,
     pub(crate) jobs: Jobs,
     pub(crate) settings: ServerSettings,
-    pub(crate) rates: RateLimiter,
+    /// Rates, wake-ups, caches, signs of life.
+    pub(crate) quick: Quick,
     pub(crate) passwords: Passwords,
     pub(crate) started: Instant,
 }

@@ -20,6 +20,7 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 use trawl_engine::{Engine, EngineError, EngineOptions};
+use trawl_quick::Quick;
 use trawl_store::{
     Store, StoreError,
     contract::{accounts::AccountWriter, server::ServerStore},
@@ -27,8 +28,8 @@ use trawl_store::{
 
 use crate::{
     app::{App, Shared},
-    auth::{client::Peer, password::Passwords, rate::RateLimiter},
-    jobs::Jobs,
+    auth::{client::Peer, password::Passwords},
+    jobs::{Jobs, readers::Presence},
     routes,
     settings::ServerSettings,
     tls::{Tls, TlsError},
@@ -79,6 +80,7 @@ impl Server {
     pub async fn bind(
         store: Arc<dyn ServerStore>,
         accounts: Arc<dyn AccountWriter>,
+        quick: Quick,
         settings: ServerSettings,
     ) -> Result<Self, ServeError> {
         let address = settings.listen;
@@ -95,14 +97,18 @@ impl Server {
         let listener = TcpListener::bind(address).await.map_err(cannot)?;
         let address = listener.local_addr().map_err(cannot)?;
         let shared: Arc<dyn Store> = Arc::clone(&store) as Arc<dyn Store>;
-        let engine = Engine::start(shared, EngineOptions::default()).await?;
+        let options = EngineOptions {
+            quick: quick.clone(),
+            ..EngineOptions::default()
+        };
+        let engine = Engine::start(shared, options).await?;
         let app = Arc::new(App {
             store,
             accounts,
             engine,
             jobs: Jobs::default(),
             settings,
-            rates: RateLimiter::default(),
+            quick,
             passwords: Passwords::default(),
             started: Instant::now(),
         });
@@ -125,7 +131,9 @@ impl Server {
     /// Answers until `stop` comes. Jobs stay `running`: the next start goes on with them.
     pub async fn run(self, stop: impl Future<Output = ()>) -> Result<(), ServeError> {
         let router = routes::router(&self.app);
+        let presence = Presence::new(&self.app, self.address.to_string());
         let cleaning = [
+            tokio::spawn(Arc::clone(&presence).last()),
             tokio::spawn(crate::jobs::cleaning::remove_old(Arc::clone(&self.app))),
             tokio::spawn(crate::auth::login::remove_old(Arc::clone(&self.app))),
         ];
@@ -157,6 +165,7 @@ impl Server {
             task.abort();
         }
         drop(self.listener);
+        presence.end().await;
         self.app.jobs.suspend_all().await;
         let _ = tokio::time::timeout(GRACE, graceful.shutdown()).await;
         self.app.store.close().await?;

@@ -8,6 +8,7 @@
 //! * [`frontier`]: the open frontier
 //! * [`pages`], [`domains`], [`stats`]: what was crawled, across jobs
 //! * [`admin`]: cleaning up
+//! * [`cache`]: what is kept for those who come later
 //! * [`keys`]: who may use the server
 //! * [`session`]: logging in and out
 //! * [`health`]: whether it is well
@@ -15,6 +16,7 @@
 //! * [`docs`]: the contract, to read and for programs
 
 mod admin;
+mod cache;
 mod crawl;
 mod docs;
 mod domains;
@@ -124,6 +126,8 @@ fn endpoints() -> OpenApiRouter<Shared> {
         .routes(routes!(domains::robots))
         .routes(routes!(admin::reset_domain))
         .routes(routes!(admin::purge_pages))
+        .routes(routes!(cache::forget_pages))
+        .routes(routes!(cache::forget_domain))
         .routes(routes!(workers::list))
         .routes(routes!(keys::list, keys::create))
         .routes(routes!(keys::revoke))

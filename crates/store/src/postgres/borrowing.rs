@@ -30,6 +30,8 @@ macro_rules! worth_asking {
     };
 }
 
+pub(super) use worth_asking;
+
 const PARTITIONS: usize = 16;
 /// Statements for one request: hosts that turn out to be empty are passed over.
 const ROUNDS: usize = 6;

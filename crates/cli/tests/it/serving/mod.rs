@@ -8,6 +8,7 @@
 //! * `settings`: file, environment, flags; log lines
 //! * `frontier`: the open frontier
 //! * `postgres`: all of it on a database that servers share
+//! * `redis`: what such servers share besides, and may lose
 //! * `overview`: pages, domains, figures across jobs, cleaning up
 //! * `sharing`: priorities, thresholds, signs of life
 //! * `answers`: errors, extraction, explanations, the contract
@@ -18,6 +19,7 @@ mod frontier;
 mod lives;
 mod overview;
 mod postgres;
+mod redis;
 mod results;
 mod rights;
 mod settings;
