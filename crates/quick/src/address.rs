@@ -68,9 +68,11 @@ impl Address {
             Some(url::Host::Ipv6(address)) => address.to_string(),
             _ => return Err(Malformed("it names no host")),
         };
-        let tls = encrypted
-            .then(|| tls(&host, root_file(&url)?))
-            .transpose()?;
+        let tls = match (encrypted, root_file(&url)?) {
+            (true, roots) => Some(tls(&host, roots)?),
+            (false, None) => None,
+            (false, Some(_)) => return Err(Malformed("only rediss:// has certificates")),
+        };
         Ok(Self {
             port: url.port().unwrap_or(USUAL_PORT),
             login: login(&url)?,
@@ -200,6 +202,7 @@ mod tests {
             "redis://:s3cret@",
             "redis://:s3cret@h/x",
             "redis://:s3cret@h/?password=s3cret",
+            "redis://:s3cret@h/?sslrootcert=/none",
             "rediss://:s3cret@h/?sslrootcert=/none",
         ] {
             let error = Address::parse(text).unwrap_err().to_string();

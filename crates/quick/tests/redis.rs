@@ -176,9 +176,15 @@ async fn what_one_process_keeps_another_finds_until_it_is_forgotten() {
         let found = other.cached(Kind::Page, host, value).await;
         assert_eq!(found.as_deref(), Some(value.as_bytes()));
     }
-    let too_large: Vec<u8> = (0..6 << 20)
-        .map(|n: u32| (n.wrapping_mul(2_654_435_761) >> 13) as u8)
-        .collect();
+    // Noise cannot be compressed.
+    let mut state = 88_172_645_463_325_252_u64;
+    let mut chance = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state as u8
+    };
+    let too_large: Vec<u8> = (0..6 << 20).map(|_| chance()).collect();
     assert!(
         !one.keep(Kind::Page, "a.test", "noise", &too_large, HOUR)
             .await

@@ -60,6 +60,7 @@ use crate::{
     visit::Said,
 };
 use hosts::HostFacts;
+pub(crate) use hosts::KnownRobots;
 use loans::Loans;
 use lookups::Found;
 use running::Running;

@@ -7,11 +7,11 @@ use trawl_fetch::{Accept, Answer, Ended, Method, Request};
 use trawl_frontier::{Health, LeaseId, Report};
 use trawl_quick::Quick;
 use trawl_store::contract::write::StoredRobots;
-use trawl_types::{Outcome, OutcomeKind};
+use trawl_types::{Outcome, OutcomeKind, UnixMillis};
 use url::Url;
 
 use super::{Finished, Permit, Said, Step, answer::asked_to_wait, heard};
-use crate::{clock::Clock, plan::CrawlPlan, task::RobotsTask};
+use crate::{clock::Clock, dispatch::KnownRobots, plan::CrawlPlan, task::RobotsTask};
 
 /// RFC 9309 §2.5 asks for at least this much.
 const MOST_BYTES: u64 = 500 * 1024;
@@ -56,7 +56,10 @@ pub(crate) async fn visit_robots(
         Some(robots) => RobotsResult::Heard(Box::new(robots)),
         None => ask(&plan, clock, &task, &permit).await,
     };
-    let report = report(&result);
+    let report = match &result {
+        RobotsResult::Heard(robots) => untouched_since(&plan, robots, clock.wall()),
+        result => report(result),
+    };
     let step = Step::Robots(RobotsEnd { task, result });
     let _ = tell.send(Said::Finished(Box::new(Finished {
         lease,
@@ -137,6 +140,19 @@ fn failed(ended: Ended) -> RobotsResult {
     RobotsResult::Failed {
         outcome: ended.outcome,
         wait_ms: None,
+    }
+}
+
+/// Nobody was asked now, but somebody asked when the answer came: the delay counts from then.
+fn untouched_since(plan: &CrawlPlan, robots: &StoredRobots, now: UnixMillis) -> Report {
+    let (politeness, agent) = (&plan.spec.politeness, &plan.spec.fetch.user_agent);
+    let known = KnownRobots::of(robots, agent.robots_name(), politeness.robots);
+    let delay = known.crawl_delay_ms(politeness).max(politeness.delay_ms);
+    let age = (now.0 - robots.fetched_at.0).max(0) as u64;
+    let wait = delay.saturating_sub(age);
+    Report {
+        wait_ms: (wait > 0).then_some(wait),
+        ..Report::untouched()
     }
 }
 
