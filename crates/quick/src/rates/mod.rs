@@ -106,10 +106,9 @@ async fn together(link: &Link, owner: &str, allowance: u32) -> Result<Rate, Away
 /// 128 bits of SHA-256, as hexadecimal digits.
 pub(crate) fn short_hash(text: &str) -> String {
     let hash = Sha256::digest(text.as_bytes());
-    hash[..16]
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    let mut bits = [0; 16];
+    bits.copy_from_slice(&hash[..16]);
+    format!("{:032x}", u128::from_be_bytes(bits))
 }
 
 fn seconds() -> u64 {

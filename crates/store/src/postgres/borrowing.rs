@@ -216,7 +216,13 @@ async fn lend(conn: &Conn, loans: &Loans, crawls: &[i64], most: i64) -> Result<L
                 &LEND[table],
                 &[&crawls, &wanted, worker, &lasts, &second_look],
             )
-            .await?;
+            .await;
+        let rows = match rows {
+            Ok(rows) => rows,
+            // What was lent before is on loan to us, and must not be forgotten.
+            Err(_) if !lent.is_empty() => break,
+            Err(fault) => return Err(fault),
+        };
         for row in &rows {
             if !row.get::<_, bool>(2) {
                 continue;

@@ -10,7 +10,13 @@ use crate::harness::{Api, Server, Trawl, postgres};
 
 const PASSWORD: &str = "correct horse battery";
 const OWN: (&str, &str) = ("sec-fetch-site", "same-origin");
-const MANY: [&str; 4] = ["--rate-anonymous", "100000", "--rate-wrong-keys", "100000"];
+const MANY: [&str; 5] = [
+    "--no-worker",
+    "--rate-anonymous",
+    "100000",
+    "--rate-wrong-keys",
+    "100000",
+];
 
 fn key(database: &str, scope: &str, more: &[&str]) -> String {
     let call = Trawl::on("keys", Path::new(database))
@@ -244,7 +250,7 @@ fn of_servers_that_start_together_one_makes_the_first_key() {
 #[test]
 fn a_crawl_that_somebody_waits_for_ends_when_their_server_is_gone() {
     let database = postgres::database();
-    let soon = [&MANY[..], &["--unread", "2s", "--no-worker"]].concat();
+    let soon = [&MANY[..], &["--unread", "2s"]].concat();
     let start = || Server::start(Path::new(&database), &soon);
     let (first, second) = (start(), start());
     let key = first.key.as_deref().or(second.key.as_deref()).unwrap();
