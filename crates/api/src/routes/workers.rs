@@ -22,7 +22,7 @@ const SILENT_MS: i64 = 90_000;
 #[schema(example = json!({ "id": "node-7-4711-9f3a21", "host": "node-7", "version": "0.1.0",
     "started_at": "2026-11-16T08:00:00.000Z", "heartbeat_at": "2026-11-16T08:12:30.000Z",
     "status": "active", "doing": { "crawls": [{ "crawl": 3, "in_flight": 40 }], "pages": 4810,
-    "failed": 12, "bytes": 91234567 } }))]
+    "failed": 12, "bytes": 912_345 } }))]
 pub(super) struct Worker {
     id: String,
     /// The machine it runs on.
@@ -36,7 +36,7 @@ pub(super) struct Worker {
 }
 
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct Workers {
+pub(super) struct Processes {
     /// Whether others than this server can take part in its crawls.
     shared: bool,
     workers: Vec<Worker>,
@@ -104,11 +104,11 @@ fn apart(rows: Vec<WorkerRow>, now: UnixMillis) -> (Vec<AnsweringServer>, Vec<Wo
 
 /// The processes that crawl from this server's database, and those that answer.
 #[utoipa::path(get, path = "/workers", tag = "admin", responses(
-    (status = 200, body = Workers), (status = 401, body = ErrorBody), (status = 403, body = ErrorBody)))]
+    (status = 200, body = Processes), (status = 401, body = ErrorBody), (status = 403, body = ErrorBody)))]
 pub(super) async fn list(
     State(app): State<Shared>,
     _admin: Admin,
-) -> Result<Json<Workers>, ApiError> {
+) -> Result<Json<Processes>, ApiError> {
     let rows = match app.store.registry() {
         Some(registry) => registry.workers().await?,
         None => Vec::new(),
@@ -133,7 +133,7 @@ pub(super) async fn list(
         host: row.host,
         version: row.version,
     });
-    Ok(Json(Workers {
+    Ok(Json(Processes {
         shared: app.store.is_shared(),
         workers: workers.collect(),
         servers,
