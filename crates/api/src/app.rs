@@ -3,14 +3,10 @@
 use std::{sync::Arc, time::Instant};
 
 use trawl_engine::Engine;
+use trawl_quick::Quick;
 use trawl_store::contract::{accounts::AccountWriter, server::ServerStore};
 
-use crate::{
-    auth::{password::Passwords, rate::RateLimiter},
-    jobs::Jobs,
-    search::Search,
-    settings::ServerSettings,
-};
+use crate::{auth::password::Passwords, jobs::Jobs, search::Search, settings::ServerSettings};
 
 /// Everything behind the endpoints.
 #[derive(Debug)]
@@ -21,7 +17,8 @@ pub(crate) struct App {
     pub(crate) engine: Engine,
     pub(crate) jobs: Jobs,
     pub(crate) settings: ServerSettings,
-    pub(crate) rates: RateLimiter,
+    /// Rates, wake-ups, caches, signs of life.
+    pub(crate) quick: Quick,
     pub(crate) passwords: Passwords,
     /// Nothing where it is switched off.
     pub(crate) search: Option<Search>,

@@ -21,6 +21,7 @@ use tokio::{
 };
 use tower_service::Service as _;
 use trawl_engine::{Engine, EngineError, EngineOptions};
+use trawl_quick::Quick;
 use trawl_store::{
     Store, StoreError,
     contract::{accounts::AccountWriter, server::ServerStore},
@@ -28,8 +29,8 @@ use trawl_store::{
 
 use crate::{
     app::{App, Shared},
-    auth::{client::Peer, password::Passwords, rate::RateLimiter},
-    jobs::Jobs,
+    auth::{client::Peer, password::Passwords},
+    jobs::{Jobs, readers::Presence},
     routes,
     search::{Search, SearchParts, following::Following},
     settings::ServerSettings,
@@ -81,6 +82,7 @@ impl Server {
     pub async fn bind(
         store: Arc<dyn ServerStore>,
         accounts: Arc<dyn AccountWriter>,
+        quick: Quick,
         settings: ServerSettings,
         search: Option<SearchParts>,
     ) -> Result<Self, ServeError> {
@@ -98,14 +100,18 @@ impl Server {
         let listener = TcpListener::bind(address).await.map_err(cannot)?;
         let address = listener.local_addr().map_err(cannot)?;
         let shared: Arc<dyn Store> = Arc::clone(&store) as Arc<dyn Store>;
-        let engine = Engine::start(shared, EngineOptions::default()).await?;
+        let options = EngineOptions {
+            quick: quick.clone(),
+            ..EngineOptions::default()
+        };
+        let engine = Engine::start(shared, options).await?;
         let app = Arc::new(App {
             store,
             accounts,
             engine,
             jobs: Jobs::default(),
             settings,
-            rates: RateLimiter::default(),
+            quick,
             passwords: Passwords::default(),
             search: search.map(Search::new),
             started: Instant::now(),
@@ -129,7 +135,9 @@ impl Server {
     /// Answers until `stop` comes. Jobs stay `running`: the next start goes on with them.
     pub async fn run(self, stop: impl Future<Output = ()>) -> Result<(), ServeError> {
         let router = routes::router(&self.app);
+        let presence = Presence::new(&self.app, self.address.to_string());
         let cleaning = [
+            tokio::spawn(Arc::clone(&presence).last()),
             tokio::spawn(crate::jobs::cleaning::remove_old(Arc::clone(&self.app))),
             tokio::spawn(crate::auth::login::remove_old(Arc::clone(&self.app))),
         ];
@@ -165,6 +173,7 @@ impl Server {
             task.abort();
         }
         drop(self.listener);
+        presence.end().await;
         following.stop().await;
         self.app.jobs.suspend_all().await;
         let _ = tokio::time::timeout(GRACE, graceful.shutdown()).await;

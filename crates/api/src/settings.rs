@@ -138,6 +138,11 @@ pub struct Limits {
     pub frontier_depth: u32,
     /// Jobs that ended longer ago are removed.
     pub retention: Duration,
+    /// Where servers share a store: a crawl whose reader was on a server that has been silent for so
+    /// long is ended.
+    pub unread: Duration,
+    /// How long the main content of single pages is kept for others; zero for not at all.
+    pub page_cache: Duration,
 }
 
 impl Default for Limits {
@@ -152,6 +157,8 @@ impl Default for Limits {
             keep_alive: Duration::from_secs(15),
             frontier_depth: 10,
             retention: Duration::from_hours(30 * 24),
+            unread: Duration::from_mins(2),
+            page_cache: Duration::from_hours(24),
         }
     }
 }

@@ -43,6 +43,13 @@ pub(crate) fn is_url(name: &str) -> bool {
     })
 }
 
+/// Whether a text is an address that may hold a password.
+pub(crate) fn may_hold_a_password(text: &str) -> bool {
+    let text = text.trim_start().to_ascii_lowercase();
+    let schemes = ["postgres://", "postgresql://", "redis://", "rediss://"];
+    schemes.iter().any(|scheme| text.starts_with(scheme))
+}
+
 /// An address without the name and password in it.
 pub(crate) fn hidden(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else {
@@ -56,6 +63,22 @@ pub(crate) fn hidden(url: &str) -> String {
         ""
     };
     format!("{scheme}://{user}{place}")
+}
+
+/// The address that stands in a file.
+pub(crate) fn address_in(path: &Path) -> Result<String, BadInput> {
+    use std::io::Read;
+    let name = path.display();
+    let cannot = |why: String| BadInput(format!("cannot read an address in {name}: {why}"));
+    let file = std::fs::File::open(path).map_err(|error| cannot(error.to_string()))?;
+    let mut text = String::new();
+    file.take(LONGEST)
+        .read_to_string(&mut text)
+        .map_err(|error| cannot(error.to_string()))?;
+    match text.trim() {
+        "" => Err(cannot("it is empty".into())),
+        text => Ok(text.to_owned()),
+    }
 }
 
 /// For what only files have.
@@ -81,22 +104,7 @@ impl Database {
 
     /// What a file says, so that no command line and no environment holds a password.
     pub(crate) fn from_file(path: &Path) -> Result<Self, BadInput> {
-        use std::io::Read;
-        let name = path.display();
-        let cannot = |why: String| {
-            BadInput(format!(
-                "cannot read the database's address in {name}: {why}"
-            ))
-        };
-        let file = std::fs::File::open(path).map_err(|error| cannot(error.to_string()))?;
-        let mut text = String::new();
-        file.take(LONGEST)
-            .read_to_string(&mut text)
-            .map_err(|error| cannot(error.to_string()))?;
-        match text.trim() {
-            "" => Err(cannot("it is empty".into())),
-            text => Ok(Self::parse(text)),
-        }
+        Ok(Self::parse(&address_in(path)?))
     }
 
     /// Opens a store for a server, made if it is not there, and what writes its accounts. With a

@@ -4,6 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use tokio::sync::{mpsc::UnboundedReceiver, oneshot, watch};
+use trawl_quick::{Quick, bell::WHAT_RUNS};
 use trawl_store::{
     Store, StoreError,
     contract::{
@@ -21,11 +22,16 @@ use crate::{
     progress::{CrawlEnd, Progress, progress_of},
 };
 
-/// How often the store is asked.
+/// How often the store is asked, besides when somebody says that the crawl has moved: seldom where
+/// whoever moves it is heard.
 const LOOK: Duration = Duration::from_millis(300);
+const LOOK_WHERE_HEARD: Duration = Duration::from_secs(2);
+/// And how often at most.
+const APART: Duration = Duration::from_millis(100);
 
 pub(crate) struct Attendant {
     pub(crate) store: Arc<dyn Store>,
+    pub(crate) quick: Quick,
     pub(crate) clock: Clock,
     pub(crate) crawl: CrawlId,
     pub(crate) progress: watch::Sender<Progress>,
@@ -36,9 +42,20 @@ pub(crate) struct Attendant {
 impl Attendant {
     /// Looks on until the crawl runs no more, or nobody wants to know.
     pub(crate) async fn run(mut self) {
+        let mut moved = self.quick.bell().follow(self.crawl.0);
         let end = loop {
+            let look = if self.quick.bell().hears_others() {
+                LOOK_WHERE_HEARD
+            } else {
+                LOOK
+            };
+            let moved = async {
+                tokio::time::sleep(APART).await;
+                let _ = moved.changed().await;
+            };
             tokio::select! {
-                () = tokio::time::sleep(LOOK) => {}
+                () = tokio::time::sleep(look) => {}
+                () = moved => {}
                 command = self.commands.recv() => match command {
                     Some(Command::Stop { how: Stop::Suspend, .. }) | None => {
                         break Ok(self.end(CrawlState::Running, String::new()));
@@ -81,7 +98,10 @@ impl Attendant {
             Stop::Pause | Stop::Suspend => (CrawlState::Paused, "interrupted"),
         };
         let now = self.clock.wall();
-        self.store.set_state(self.crawl, state, why, now).await
+        self.store.set_state(self.crawl, state, why, now).await?;
+        self.quick.bell().ring(WHAT_RUNS);
+        self.quick.bell().ring(self.crawl.0);
+        Ok(())
     }
 
     /// URLs that somebody adds; whoever has their hosts on loan finds them in the store.

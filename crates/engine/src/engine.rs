@@ -7,6 +7,7 @@ use tokio::sync::{
     mpsc::{UnboundedSender, unbounded_channel},
     oneshot, watch,
 };
+use trawl_quick::{Quick, beats::Done, bell::WHAT_RUNS};
 use trawl_store::{
     Store, StoreError,
     contract::{
@@ -20,9 +21,9 @@ use trawl_types::{CrawlId, CrawlSpec, CrawlState, CrawlUrl, HostId, Reason, spec
 use crate::{
     attend::Attendant,
     clock::Clock,
-    dispatch::{Command, Dispatcher, Start, Stop},
+    dispatch::{Beginning, Command, Dispatcher, Start, Stop},
     plan::CrawlPlan,
-    progress::{CrawlEnd, Progress, progress_of},
+    progress::{CrawlEnd, Progress, Tally, progress_of},
 };
 
 #[derive(Debug, thiserror::Error)]
@@ -40,15 +41,20 @@ pub enum EngineError {
     Stopped,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct EngineOptions {
     /// Hosts kept in memory; further ones wait in the store.
     pub most_hosts: usize,
+    /// What processes that share a store tell each other by the way.
+    pub quick: Quick,
 }
 
 impl Default for EngineOptions {
     fn default() -> Self {
-        Self { most_hosts: 50_000 }
+        Self {
+            most_hosts: 50_000,
+            quick: Quick::here(),
+        }
     }
 }
 
@@ -56,7 +62,9 @@ impl Default for EngineOptions {
 #[derive(Debug)]
 pub struct Engine {
     store: Arc<dyn Store>,
+    pub(crate) quick: Quick,
     clock: Clock,
+    done: Arc<Tally>,
     commands: UnboundedSender<Command>,
 }
 
@@ -78,18 +86,28 @@ impl Engine {
         // Where hosts are on loan, the lender sees to that.
         let hold_off = store.loans().is_none() && !store.crawls().await?.is_empty();
         let (commands, inbox) = unbounded_channel();
-        Dispatcher::spawn(
-            Arc::clone(&store),
+        let done = Arc::new(Tally::default());
+        let beginning = Beginning {
+            store: Arc::clone(&store),
+            quick: options.quick.clone(),
             clock,
             hold_off,
-            options.most_hosts,
-            inbox,
-        );
+            most_hosts: options.most_hosts,
+            done: Arc::clone(&done),
+        };
+        Dispatcher::spawn(beginning, inbox);
         Ok(Self {
             store,
+            quick: options.quick,
             clock,
+            done,
             commands,
         })
+    }
+
+    /// Visits of this process that have ended, of all crawls together.
+    pub fn done(&self) -> Done {
+        self.done.so_far()
     }
 
     /// Compiles a spec without running it.
@@ -121,6 +139,7 @@ impl Engine {
             .create_crawl(&plan.spec, name, seeds, rules, job, now)
             .await?;
         if self.store.is_shared() {
+            self.quick.bell().ring(WHAT_RUNS);
             return self.attend(crawl, plan).await;
         }
         self.run(crawl, plan, 0).await
@@ -174,6 +193,7 @@ impl Engine {
             self.store
                 .set_state(crawl, CrawlState::Running, "", now)
                 .await?;
+            self.quick.bell().ring(WHAT_RUNS);
         }
         self.attend(crawl, plan).await
     }
@@ -189,6 +209,7 @@ impl Engine {
         let (commands, inbox) = unbounded_channel();
         let attendant = Attendant {
             store: Arc::clone(&self.store),
+            quick: self.quick.clone(),
             clock: self.clock,
             crawl,
             progress: sender,

@@ -8,12 +8,14 @@ use std::{
 };
 
 use tokio::sync::watch;
+use trawl_quick::bell::WHAT_RUNS;
 use trawl_store::Store;
 use trawl_types::{CrawlId, CrawlSpec};
 
 use crate::engine::{CrawlControl, CrawlHandle, Engine};
 
-/// How often the store is asked what runs: a pause takes effect within this.
+/// How often the store is asked what runs, besides when somebody says that it has changed: a pause
+/// takes effect within this.
 const LOOK: Duration = Duration::from_millis(500);
 /// A crawl that could not be joined is tried again after so many looks.
 const LOOKS_AFTER_FAILURE: u32 = 20;
@@ -57,10 +59,12 @@ pub async fn work(
     mut stop: watch::Receiver<bool>,
 ) {
     let mut failed: HashMap<CrawlId, u32> = HashMap::new();
+    let mut news = engine.quick.bell().follow(WHAT_RUNS);
     while !*stop.borrow() {
         look(&engine, &store, &joined, &change, &mut failed).await;
         tokio::select! {
             () = tokio::time::sleep(LOOK) => {}
+            _ = news.changed() => {}
             _ = stop.changed() => {}
         }
     }

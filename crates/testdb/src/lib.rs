@@ -1,22 +1,23 @@
-//! A PostgreSQL server in a temporary directory, on a spare port. A shell watches it: when the process
-//! of the tests ends, in whatever way, the shell's input ends, and it stops the server and removes the
-//! directory.
+//! Servers in temporary directories, on spare ports: PostgreSQL here, Redis in [`redis`]. A shell watches
+//! each: see `watched`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod redis;
+mod watched;
 
 use std::{
     fs::{self, File},
-    io::{BufRead, BufReader, Write},
-    net::TcpListener,
     path::{Path, PathBuf},
-    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
-    sync::{
-        Mutex,
-        atomic::{AtomicU32, Ordering},
-    },
+    process::Command,
+    sync::atomic::{AtomicU32, Ordering},
     time::Duration,
 };
 
 use tokio_postgres::NoTls;
+
+pub use redis::Redis;
+use watched::Watched;
+pub use watched::spare_port;
 
 const WATCH: &str = r#"
 trap '' INT TERM HUP
@@ -42,16 +43,9 @@ rm -rf "$data"
 #[derive(Debug)]
 pub struct Server {
     port: u16,
-    shell: Mutex<Shell>,
+    watched: Watched,
     model: tokio::sync::OnceCell<()>,
     databases: AtomicU32,
-}
-
-#[derive(Debug)]
-struct Shell {
-    child: Child,
-    orders: Option<ChildStdin>,
-    answers: BufReader<ChildStdout>,
 }
 
 /// Where Debian and others put the programs; the newest version first.
@@ -138,23 +132,13 @@ impl Server {
         unpack.args(["-xf", "-", "-C", &data]);
         unpack.stdin(File::open(archive).unwrap());
         assert!(unpack.status().unwrap().success());
-        let port = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = port.local_addr().unwrap().port();
+        let port = spare_port();
         let mut watch = command(Path::new("sh"));
         watch.args(["-c", WATCH, "sh", &data]);
         watch.arg(bin).arg(port.to_string());
-        watch.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = watch.spawn().unwrap();
-        let answers = BufReader::new(child.stdout.take().unwrap());
-        let mut shell = Shell {
-            orders: child.stdin.take(),
-            child,
-            answers,
-        };
-        shell.answer();
         Self {
             port,
-            shell: Mutex::new(shell),
+            watched: Watched::start(watch),
             model: tokio::sync::OnceCell::new(),
             databases: AtomicU32::new(0),
         }
@@ -220,36 +204,11 @@ impl Server {
 
     /// `stop -m immediate`: as if the machine had lost its memory.
     pub fn crash(&self) {
-        self.order("crash");
+        self.watched.order("crash");
     }
 
     /// After a crash.
     pub fn start_again(&self) {
-        self.order("start");
-    }
-
-    fn order(&self, order: &str) {
-        let mut shell = self.shell.lock().unwrap();
-        writeln!(shell.orders.as_mut().unwrap(), "{order}").unwrap();
-        shell.answer();
-    }
-}
-
-impl Shell {
-    fn answer(&mut self) {
-        let mut line = String::new();
-        self.answers.read_line(&mut line).unwrap();
-        assert!(
-            !line.is_empty(),
-            "the shell that watches PostgreSQL is gone"
-        );
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let shell = self.shell.get_mut().unwrap();
-        drop(shell.orders.take());
-        let _ = shell.child.wait();
+        self.watched.order("start");
     }
 }

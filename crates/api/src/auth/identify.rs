@@ -9,15 +9,14 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
+use trawl_quick::rates::Rate;
 use trawl_store::contract::accounts::SessionRow;
 use trawl_types::UnixMillis;
 
 use super::{
     Identity,
     client::{Client, Peer, Sender, acts},
-    key,
-    rate::Rate,
-    session,
+    key, session,
 };
 use crate::{
     app::Shared,
@@ -71,7 +70,7 @@ async fn who(
     if let Some(text) = sent_key(headers) {
         return match by_key(app, text, now()).await? {
             Some(identity) => Ok(identity),
-            None => Err(wrong_key(app, client)),
+            None => Err(wrong_key(app, client).await),
         };
     }
     let Some(token) = session::sent(headers, client.secure) else {
@@ -109,10 +108,10 @@ fn named(app: &Shared, headers: &HeaderMap) -> bool {
 
 /// Wrong keys are counted by address. Good ones from there go on working: a neighbour with a
 /// mistyped key must not lock anybody out, and 256 bits are not guessed by trying.
-fn wrong_key(app: &Shared, client: &Client) -> ApiError {
+async fn wrong_key(app: &Shared, client: &Client) -> ApiError {
     let most = app.settings.access.rates.wrong_keys;
     let counter = format!("wrong keys {}", client.neighbourhood());
-    let rate = app.rates.take(&counter, most, app.started.elapsed());
+    let rate = app.quick.take(&counter, most).await;
     match rate.wait_seconds {
         None => ApiError::new(Code::AuthRequired, "the key is unknown, revoked or expired"),
         Some(seconds) => ApiError::new(
@@ -172,7 +171,7 @@ async fn counted(app: &Shared, identity: Identity, mut request: Request, next: N
     if free {
         return next.run(request).await;
     }
-    let rate = app.rates.take(&owner, allowance, app.started.elapsed());
+    let rate = app.quick.take(&owner, allowance).await;
     let mut response = match rate.wait_seconds {
         None => next.run(request).await,
         Some(seconds) => ApiError::new(

@@ -7,7 +7,6 @@
 //! * [`throttle`]: how long one waits after bad logins
 //! * `login`: a name and a password become a session
 //! * `client`: where a request comes from, and whether a page of another site sent it
-//! * `rate`: how many requests a minute
 //! * `identify`: what happens to every request
 
 pub(crate) mod client;
@@ -15,7 +14,6 @@ pub(crate) mod identify;
 pub mod key;
 pub(crate) mod login;
 pub mod password;
-pub(crate) mod rate;
 pub(crate) mod session;
 pub mod throttle;
 

@@ -4,9 +4,11 @@
 //! * [`view`]: a job as it is shown
 //! * [`cleaning`]: old jobs and unused files
 //! * [`follow`]: the results of a job as they come in
+//! * [`readers`]: jobs whose readers are gone with their server
 
 pub(crate) mod cleaning;
 pub(crate) mod follow;
+pub(crate) mod readers;
 pub(crate) mod view;
 
 use std::{
@@ -52,6 +54,8 @@ const ATTENDED: &str = "attended";
 #[derive(Debug, Default)]
 pub(crate) struct Jobs {
     running: Mutex<HashMap<String, Running>>,
+    /// Those of them that somebody waits for, on a connection of this server.
+    attended: Mutex<HashSet<String>>,
     changing: Mutex<HashSet<String>>,
 }
 
@@ -103,6 +107,22 @@ impl Jobs {
     fn running(&self, id: &str) -> Option<Running> {
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         running.get(id).cloned()
+    }
+
+    /// Jobs that somebody waits for, on a connection of this server.
+    fn attended(&self) -> Vec<String> {
+        let attended = self.attended.lock().unwrap_or_else(PoisonError::into_inner);
+        attended.iter().cloned().collect()
+    }
+
+    fn attend(&self, id: &str) {
+        let mut attended = self.attended.lock().unwrap_or_else(PoisonError::into_inner);
+        attended.insert(id.to_owned());
+    }
+
+    fn leave(&self, id: &str) {
+        let mut attended = self.attended.lock().unwrap_or_else(PoisonError::into_inner);
+        attended.remove(id);
     }
 
     pub(crate) fn count(&self) -> usize {
@@ -160,6 +180,7 @@ impl Jobs {
                 Ok(_) | Err(EngineError::Store(StoreError::NoCrawl(_))) => {}
                 Err(error) => app.call_failed(&id, handle.crawl, &error).await,
             }
+            app.jobs.leave(&id);
             let jobs = &app.jobs.running;
             jobs.lock()
                 .unwrap_or_else(PoisonError::into_inner)
@@ -238,9 +259,15 @@ impl App {
         };
         let name = wanted.spec.seeds.first().cloned().unwrap_or_default();
         let key = job.idempotency.clone();
+        if wanted.attended {
+            self.jobs.attend(&id);
+        }
         let handle = match self.engine.crawl_for(wanted.spec, &name, Some(job)).await {
             Ok(handle) => handle,
-            Err(error) => return self.other_was_first(identity, key, error).await,
+            Err(error) => {
+                self.jobs.leave(&id);
+                return self.other_was_first(identity, key, error).await;
+            }
         };
         let control = Jobs::adopt(self, &id, handle);
         Ok(Started {

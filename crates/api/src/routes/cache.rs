@@ -1,8 +1,9 @@
-//! What is remembered of searches, and forgetting it (001 §7.11). Nothing is remembered of crawls but
-//! what is in the database, and the vectors of documents are part of the index.
+//! What is remembered of searches and pages, and forgetting it (001 §7.11). The vectors of documents are
+//! part of the index.
 
 use axum::{Json, extract::State};
 use serde::Serialize;
+use trawl_quick::cache::Kind;
 use trawl_search::CacheFigures;
 use utoipa::ToSchema;
 
@@ -99,14 +100,16 @@ pub(super) async fn clear_embeddings(
     Ok(Json(Cleared { cleared }))
 }
 
-/// Nothing is remembered of crawls, so there is nothing to forget.
+/// Forgets the pages that are kept for `max_age_seconds`, of all hosts.
 #[utoipa::path(delete, path = "/cache/crawl", tag = "cache", responses(
     (status = 200, body = Cleared), (status = 401, body = ErrorBody), (status = 403, body = ErrorBody)))]
-pub(super) async fn clear_crawl(_: Admin) -> Json<Cleared> {
-    Json(Cleared { cleared: 0 })
+pub(super) async fn clear_crawl(State(app): State<Shared>, _: Admin) -> Json<Cleared> {
+    let cleared = app.quick.forget(Kind::Page, None).await;
+    Json(Cleared { cleared })
 }
 
-/// Forgets the results that name a document of a host, or of one below it.
+/// Forgets the results that name a document of a host, or of one below it, the pages that are kept of it,
+/// and its robots.txt as workers tell it each other.
 #[utoipa::path(delete, path = "/cache/domain/{domain}", tag = "cache", params(("domain" = String, Path)), responses(
     (status = 200, body = Cleared), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
     (status = 403, body = ErrorBody)))]
@@ -116,6 +119,10 @@ pub(super) async fn clear_domain(
     input::Path(domain): input::Path<String>,
 ) -> Result<Json<Cleared>, ApiError> {
     let domain = host_name(&domain)?;
-    let cleared = app.search()?.searcher.forget_domain(&domain);
+    let searches = app.search.as_ref();
+    let mut cleared = searches.map_or(0, |search| search.searcher.forget_domain(&domain));
+    for kind in [Kind::Page, Kind::Robots] {
+        cleared += app.quick.forget(kind, Some(&domain)).await;
+    }
     Ok(Json(Cleared { cleared }))
 }

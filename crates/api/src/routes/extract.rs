@@ -1,5 +1,8 @@
 //! Main content of pages: one, many, or those of a crawl. A page is fetched once, politely, by the
-//! same engine as every crawl.
+//! same engine as every crawl; where the asker is content with that, what was fetched a while ago is
+//! given again ([`kept`]).
+
+mod kept;
 
 use std::collections::HashMap;
 
@@ -30,7 +33,7 @@ const MOST_AT_ONCE: u32 = 20;
 const INTERACTIVE: Option<&str> = Some("high");
 
 /// What is known of a page besides its content.
-#[derive(Debug, Clone, Default, Serialize, ToSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 pub(super) struct PageMetadata {
     title: Option<String>,
     author: Option<String>,
@@ -39,12 +42,18 @@ pub(super) struct PageMetadata {
     word_count: u64,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum Status {
+    Success,
+    Failed,
+}
+
 /// One page of an answer.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub(super) struct ExtractedPage {
     url: String,
-    /// success or failed.
-    status: &'static str,
+    status: Status,
     #[serde(skip_serializing_if = "Option::is_none")]
     markdown: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -58,9 +67,12 @@ pub(super) struct ExtractedPage {
     #[serde(skip_serializing_if = "Option::is_none")]
     crawl_depth: Option<u32>,
     truncated: bool,
+    /// When it was fetched, where that was for somebody else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cached_at: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 enum Format {
     Markdown,
     Text,
@@ -87,6 +99,9 @@ pub(super) struct ExtractRequest {
     base_url: Option<String>,
     /// markdown, text or html.
     format: Option<String>,
+    /// Be content with what was fetched at most this long ago; 0 if left out. How long anything is kept
+    /// is the server's to decide.
+    max_age_seconds: Option<u32>,
 }
 
 /// The main content of one page.
@@ -103,7 +118,13 @@ pub(super) async fn extract(
     let format = format(body.format.as_deref())?;
     match (body.url, body.html) {
         (Some(url), None) => {
-            let mut pages = read(&app, &identity, &headers, vec![url.clone()], 1, format).await?;
+            let wanted = Wanted {
+                urls: vec![url.clone()],
+                at_once: 1,
+                format,
+                max_age: body.max_age_seconds.unwrap_or(0),
+            };
+            let mut pages = read(&app, &identity, &headers, wanted).await?;
             pages.pop().map(Json).ok_or_else(|| ApiError::refused(&url))
         }
         (None, Some(html)) => {
@@ -147,7 +168,7 @@ fn of_extraction(url: String, extraction: Extraction, format: Format) -> Extract
     };
     ExtractedPage {
         url,
-        status: "success",
+        status: Status::Success,
         markdown: (format == Format::Markdown).then_some(found.markdown),
         text: (format == Format::Text).then_some(found.text),
         html: found.html.filter(|_| format == Format::Html),
@@ -161,6 +182,7 @@ fn of_extraction(url: String, extraction: Extraction, format: Format) -> Extract
         error: None,
         crawl_depth: None,
         truncated: found.truncated,
+        cached_at: None,
     }
 }
 
@@ -174,6 +196,8 @@ pub(super) struct BatchExtractRequest {
     format: Option<String>,
     /// 10 if left out, at most 20.
     concurrency: Option<u32>,
+    /// As for one page.
+    max_age_seconds: Option<u32>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -202,11 +226,16 @@ pub(super) async fn extract_batch(
             format!("give 1 to {MOST_URLS} URLs"),
         ));
     }
-    let at_once = body.concurrency.unwrap_or(10).clamp(1, MOST_AT_ONCE);
-    let results = read(&app, &identity, &headers, body.urls, at_once, format).await?;
+    let wanted = Wanted {
+        urls: body.urls,
+        at_once: body.concurrency.unwrap_or(10).clamp(1, MOST_AT_ONCE),
+        format,
+        max_age: body.max_age_seconds.unwrap_or(0),
+    };
+    let results = read(&app, &identity, &headers, wanted).await?;
     let successful = results
         .iter()
-        .filter(|page| page.status == "success")
+        .filter(|page| page.status == Status::Success)
         .count();
     Ok(Json(BatchExtractResponse {
         total_urls: results.len(),
@@ -216,20 +245,40 @@ pub(super) async fn extract_batch(
     }))
 }
 
+/// Pages to be read.
+#[derive(Debug)]
+struct Wanted {
+    urls: Vec<String>,
+    at_once: u32,
+    format: Format,
+    /// Seconds.
+    max_age: u32,
+}
+
 /// Reads pages by a crawl that goes nowhere else, and gives them in the order of the URLs.
 async fn read(
     app: &Shared,
     identity: &Identity,
     headers: &HeaderMap,
-    urls: Vec<String>,
-    at_once: u32,
-    format: Format,
+    wanted: Wanted,
 ) -> Result<Vec<ExtractedPage>, ApiError> {
+    let Wanted {
+        urls,
+        at_once,
+        format,
+        max_age,
+    } = wanted;
     let mut results = HashMap::new();
     let mut good = Vec::new();
     for url in &urls {
         match pages(app, vec![url.clone()], at_once, INTERACTIVE) {
-            Ok(_) => good.push(url.clone()),
+            // Asked after the rules: what may not be fetched is not given either.
+            Ok(_) => match kept::find(app, url, format, max_age).await {
+                Some(page) => {
+                    results.insert(url.clone(), page);
+                }
+                None => good.push(url.clone()),
+            },
             Err(error) if urls.len() == 1 => return Err(error),
             Err(error) => {
                 results.insert(url.clone(), failed_page(url, error.message().to_owned()));
@@ -251,6 +300,7 @@ async fn read(
                     url: url.clone(),
                     ..page.clone()
                 };
+                kept::keep(app, &page, format).await;
                 results.insert(url, page);
             }
         }
@@ -333,7 +383,7 @@ async fn one(
     }
     Ok(ExtractedPage {
         url: record.url.clone(),
-        status: "success",
+        status: Status::Success,
         markdown: content.markdown.filter(|_| format == Format::Markdown),
         text: content.text.filter(|_| format == Format::Text),
         html: None,
@@ -347,6 +397,7 @@ async fn one(
         error: None,
         crawl_depth: Some(record.depth),
         truncated: content.truncated || record.truncated,
+        cached_at: None,
     })
 }
 
@@ -379,7 +430,7 @@ fn text_of(metadata: &serde_json::Value, field: &str) -> Option<String> {
 fn failed_page(url: &str, error: String) -> ExtractedPage {
     ExtractedPage {
         url: url.to_owned(),
-        status: "failed",
+        status: Status::Failed,
         markdown: None,
         text: None,
         html: None,
@@ -387,6 +438,7 @@ fn failed_page(url: &str, error: String) -> ExtractedPage {
         error: Some(error),
         crawl_depth: None,
         truncated: false,
+        cached_at: None,
     }
 }
 

@@ -12,10 +12,10 @@ use axum::{
 };
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use trawl_engine::CrawlControl;
-use trawl_store::contract::jobs::JobRow;
-use trawl_types::Sequence;
+use trawl_store::{StoreError, contract::jobs::JobRow};
+use trawl_types::{PageRecord, Sequence};
 
 use super::{fields::Fields, page::Pages};
 use crate::{
@@ -26,6 +26,9 @@ use crate::{
         view::{duration_seconds, failed, stop_reason},
     },
 };
+
+/// Before a database that was away is asked again.
+const AWAY: Duration = Duration::from_millis(500);
 
 /// Cancels a crawl whose results nobody reads any more.
 #[derive(Debug)]
@@ -81,11 +84,11 @@ pub(crate) fn items(source: Source) -> impl Stream<Item = Vec<Item>> + Send {
         if matches!(stage, Stage::Over) {
             return None;
         }
-        match source.follow.next().await {
+        match source.next().await {
             Ok(Some(records)) => {
                 let mut items = Vec::with_capacity(records.len());
                 for record in &records {
-                    match source.pages.page(record).await {
+                    match source.page(record).await {
                         Ok(page) => items.push(Item {
                             seq: Some(record.seq.0),
                             value: json!({ "type": "page", "data": page }),
@@ -136,11 +139,40 @@ impl Source {
         })
     }
 
+    // A reader of a stream has time: while the database is away nothing is said, and then it goes on.
+
+    async fn next(&mut self) -> Result<Option<Vec<PageRecord>>, StoreError> {
+        loop {
+            let next = self.follow.next().await;
+            if !is_away(&next).await {
+                return next;
+            }
+        }
+    }
+
+    async fn page(&self, record: &PageRecord) -> Result<Map<String, Value>, StoreError> {
+        loop {
+            let page = self.pages.page(record).await;
+            if !is_away(&page).await {
+                return page;
+            }
+        }
+    }
+
+    async fn job(&self) -> Result<Option<JobRow>, StoreError> {
+        loop {
+            let row = self.app.store.job(&self.job).await;
+            if !is_away(&row).await {
+                return row;
+            }
+        }
+    }
+
     async fn last(&self) -> Option<Item> {
         if !self.stats {
             return None;
         }
-        let row = self.app.store.job(&self.job).await.ok()??;
+        let row = self.job().await.ok()??;
         let value = json!({ "type": "stats", "data": {
             "job_id": row.id,
             "status": row.crawl.state.as_str(),
@@ -151,6 +183,15 @@ impl Source {
         }});
         Some(Item { seq: None, value })
     }
+}
+
+/// Whether the database was away; waits a little where it was.
+async fn is_away<T>(answer: &Result<T, StoreError>) -> bool {
+    let away = matches!(answer, Err(StoreError::Unavailable(_)));
+    if away {
+        tokio::time::sleep(AWAY).await;
+    }
+    away
 }
 
 /// As the asker wants it: server-sent events or lines.

@@ -35,6 +35,7 @@ pub(crate) async fn run(args: &ServeArgs, verbose: u8) -> anyhow::Result<ExitCod
         return Err(BadInput(why.into()).into());
     }
     let searching = settings.search(&database, &environment)?;
+    let quick = settings.quick()?;
     let settings = settings.server()?;
     let parts = database.open_server_store(loan).await?;
     let ServerDatabaseParts {
@@ -53,10 +54,13 @@ pub(crate) async fn run(args: &ServeArgs, verbose: u8) -> anyhow::Result<ExitCod
     let mut terminations = signal(SignalKind::terminate())?;
     let (leave, left) = watch::channel(false);
     let part = match &shared {
-        Some(shared) => Some(worker::take_part(shared, Arc::new(settings.clone()), left).await?),
+        Some(shared) => {
+            let settings = Arc::new(settings.clone());
+            Some(worker::take_part(shared, quick.clone(), settings, left).await?)
+        }
         None => None,
     };
-    let server = Server::bind(store, accounts, settings, search).await?;
+    let server = Server::bind(store, accounts, quick, settings, search).await?;
     let scheme = if server.tls().is_some() {
         "https"
     } else {
@@ -108,12 +112,10 @@ async fn reload(tls: Arc<Tls>, mut hangups: Signal) {
 
 /// A server that nobody has a key or a password for gets one, which is shown this once.
 async fn first_key(accounts: &dyn AccountWriter) -> anyhow::Result<()> {
-    if !accounts.keys().await?.is_empty() || !accounts.users().await?.is_empty() {
-        return Ok(());
-    }
     let now = UnixMillis(chrono::Utc::now().timestamp_millis());
     let (text, row) = make("first administrator", Scope::Admin, None, None, now);
-    accounts.add_key(&row).await?;
-    println!("Admin key (shown this once): {text}");
+    if accounts.add_first_key(&row).await? {
+        println!("Admin key (shown this once): {text}");
+    }
     Ok(())
 }

@@ -1,6 +1,10 @@
 //! `trawl worker`: takes part in whatever crawls run in a database that many processes share.
 
-use std::{process::ExitCode, sync::Arc, time::Duration};
+use std::{
+    process::ExitCode,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use tokio::{
     signal::unix::{SignalKind, signal},
@@ -8,6 +12,10 @@ use tokio::{
 };
 use trawl_api::ServerSettings;
 use trawl_engine::{Engine, EngineError, EngineOptions, Joined, work};
+use trawl_quick::{
+    Quick,
+    beats::{Beat, Done},
+};
 use trawl_store::{
     LoanOptions, PostgresOptions, PostgresStore, Store, StoreError,
     contract::workers::{WorkerRegistry, WorkerRow},
@@ -22,8 +30,9 @@ use crate::{
     settings::{Settings, environment},
 };
 
-/// How often a worker gives a sign of life.
+/// How often a worker gives a sign of life: in the database, and in Redis, where it costs less.
 const HEARTBEAT: Duration = Duration::from_secs(30);
+const QUICK_HEARTBEAT: Duration = Duration::from_secs(5);
 
 pub(crate) async fn run(args: &ServeArgs, verbose: u8) -> anyhow::Result<ExitCode> {
     let settings = Settings::load(args.config.path.as_deref(), &args.flags, &environment)?;
@@ -49,7 +58,8 @@ pub(crate) async fn run(args: &ServeArgs, verbose: u8) -> anyhow::Result<ExitCod
         }
         std::process::exit(i32::from(crate::exit::INTERRUPTED));
     });
-    let part = take_part(&store, Arc::new(settings.server()?), stop).await?;
+    let quick = settings.quick()?;
+    let part = take_part(&store, quick, Arc::new(settings.server()?), stop).await?;
     println!("Worker {} takes part; Ctrl-C to stop", part.id);
     part.ended.await?;
     store.close().await?;
@@ -91,12 +101,17 @@ pub(crate) struct Part {
 /// Begins to crawl, until `stop` says so.
 pub(crate) async fn take_part(
     store: &Arc<PostgresStore>,
+    quick: Quick,
     settings: Arc<ServerSettings>,
     stop: watch::Receiver<bool>,
 ) -> Result<Part, EngineError> {
     let id = store.worker_id().unwrap_or_default().to_owned();
     let shared: Arc<dyn Store> = Arc::clone(store) as Arc<dyn Store>;
-    let engine = Arc::new(Engine::start(Arc::clone(&shared), EngineOptions::default()).await?);
+    let options = EngineOptions {
+        quick: quick.clone(),
+        ..EngineOptions::default()
+    };
+    let engine = Arc::new(Engine::start(Arc::clone(&shared), options).await?);
     let row = WorkerRow {
         id: id.clone(),
         host: machine(),
@@ -109,10 +124,18 @@ pub(crate) async fn take_part(
     let joined = Joined::default();
     let store = Arc::clone(store);
     let ended = tokio::spawn(async move {
-        let beating = tokio::spawn(beat(Arc::clone(&store), row.clone(), joined.clone()));
+        let pulse = Pulse {
+            store: Arc::clone(&store),
+            quick: quick.clone(),
+            engine: Arc::clone(&engine),
+            row: row.clone(),
+            joined: joined.clone(),
+        };
+        let beating = tokio::spawn(pulse.beat());
         let change = move |spec: &mut _| settings.govern(spec);
         work(engine, shared, joined, change, stop).await;
         beating.abort();
+        quick.leave(std::slice::from_ref(&row.id)).await;
         if let Err(error) = store.remove_worker(&row.id).await {
             tracing::warn!(%error, "this worker could not take its leave");
         }
@@ -120,10 +143,40 @@ pub(crate) async fn take_part(
     Ok(Part { id, ended })
 }
 
-async fn beat(store: Arc<PostgresStore>, row: WorkerRow, joined: Joined) {
-    loop {
-        tokio::time::sleep(HEARTBEAT).await;
-        let crawls: Vec<_> = joined
+/// Gives signs of life.
+struct Pulse {
+    store: Arc<PostgresStore>,
+    quick: Quick,
+    engine: Arc<Engine>,
+    row: WorkerRow,
+    joined: Joined,
+}
+
+impl Pulse {
+    async fn beat(self) {
+        let mut last = Instant::now();
+        let mut told = Done::default();
+        loop {
+            let done = self.engine.done();
+            let doing = self.doing(done);
+            let beat = Beat {
+                at: now().0,
+                doing: doing.clone(),
+            };
+            if self.quick.beat(&self.row.id, &beat, done.since(told)).await {
+                told = done;
+            }
+            if last.elapsed() >= HEARTBEAT {
+                last = Instant::now();
+                self.record(doing).await;
+            }
+            tokio::time::sleep(QUICK_HEARTBEAT).await;
+        }
+    }
+
+    fn doing(&self, done: Done) -> String {
+        let crawls: Vec<_> = self
+            .joined
             .controls()
             .iter()
             .map(|control| {
@@ -131,16 +184,21 @@ async fn beat(store: Arc<PostgresStore>, row: WorkerRow, joined: Joined) {
                 serde_json::json!({ "crawl": control.crawl.0, "in_flight": progress.in_flight })
             })
             .collect();
-        let doing = serde_json::json!({ "crawls": crawls }).to_string();
-        match store.beat(&row.id, &doing, now()).await {
+        let (pages, failed, bytes) = (done.pages, done.failed, done.bytes);
+        serde_json::json!({ "crawls": crawls, "pages": pages, "failed": failed, "bytes": bytes })
+            .to_string()
+    }
+
+    async fn record(&self, doing: String) {
+        match self.store.beat(&self.row.id, &doing, now()).await {
             Ok(true) => {}
             Ok(false) => {
                 let row = WorkerRow {
                     heartbeat_at: now(),
                     doing,
-                    ..row.clone()
+                    ..self.row.clone()
                 };
-                let _ = store.register_worker(row).await;
+                let _ = self.store.register_worker(row).await;
             }
             Err(error) => tracing::warn!(%error, "no sign of life could be given"),
         }

@@ -9,10 +9,16 @@ use trawl_api::{
     ServerSettings,
     settings::{AccessSettings, Anonymous, Limits, Rates, SessionSettings, TlsFiles},
 };
+use trawl_quick::{Address, Quick, RedisOptions};
 use trawl_types::spec::{FetchSpec, UserAgent};
 
 use super::{Origin, Settings, kind::network};
-use crate::{database::Database, exit::BadInput, spec::pem_of, units};
+use crate::{
+    database::{Database, address_in},
+    exit::BadInput,
+    spec::pem_of,
+    units,
+};
 
 impl Settings {
     pub(crate) fn database(&self) -> anyhow::Result<Database> {
@@ -24,6 +30,29 @@ impl Settings {
             }
             Some(_) => Err(self.clash(file, &format!("without {name}"))),
         }
+    }
+
+    /// What must be quick: with Redis where one is named. Must be called in a tokio runtime.
+    pub(crate) fn quick(&self) -> anyhow::Result<Quick> {
+        let (name, file) = ("server.redis", "server.redis-file");
+        let (text, place) = match (self.text(name), self.text(file)) {
+            (None, None) => return Ok(Quick::here()),
+            (Some(text), None) => (text.to_owned(), name),
+            (None, Some(path)) => (address_in(Path::new(path))?, file),
+            (Some(_), Some(_)) => return Err(self.clash(file, &format!("without {name}"))),
+        };
+        let address = Address::parse(&text)
+            .map_err(|error| BadInput(format!("{}: {error}", self.place(place))))?;
+        Ok(Quick::with_redis(RedisOptions {
+            address,
+            prefix: self
+                .text("server.redis-prefix")
+                .unwrap_or_default()
+                .to_owned(),
+            timeout: self
+                .time("server.redis-timeout")
+                .max(Duration::from_millis(10)),
+        }))
     }
 
     pub(crate) fn no_worker(&self) -> bool {
@@ -93,6 +122,8 @@ impl Settings {
                 .max(Duration::from_millis(10)),
             frontier_depth: self.number("limits.frontier-depth") as u32,
             retention: Duration::from_hours(24 * self.number("limits.retention-days")),
+            unread: self.time("limits.unread"),
+            page_cache: self.time("limits.page-cache"),
         };
         if limits.pages_per_request > limits.most_pages_per_request {
             return Err(self.clash(

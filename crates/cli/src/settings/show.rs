@@ -8,7 +8,7 @@ use super::{
     table::{SECTIONS, SETTINGS, Setting},
 };
 use crate::{
-    database::{hidden, is_url},
+    database::{hidden, may_hold_a_password},
     logs::redact,
 };
 
@@ -41,10 +41,10 @@ pub(crate) fn shown(settings: &Settings) -> String {
     text
 }
 
-/// Addresses of databases as they may be shown.
+/// Addresses of databases and of Redis as they may be shown.
 fn without_passwords(texts: &[String]) -> Vec<String> {
     let shown = texts.iter().map(|text| {
-        if is_url(text) {
+        if may_hold_a_password(text) {
             hidden(text)
         } else {
             text.clone()

@@ -71,6 +71,14 @@ settings! {
         "Only answer, and leave crawling to `trawl worker`; needs a shared database";
     "server.loan", "loan", Kind::Span(1, 3_600), "60s", "TIME",
         "How long a worker that died keeps its hosts from the others; for shared databases";
+    "server.redis", "redis", Kind::Text, "", "URL",
+        "What servers and workers share and may lose: redis://:password@host, or rediss:// with TLS";
+    "server.redis-file", "redis-file", Kind::Text, "", "FILE",
+        "Read the address of Redis from this file: for addresses with a password";
+    "server.redis-prefix", "redis-prefix", Kind::Text, "trawl:", "TEXT",
+        "What all keys in Redis begin with: one of its own for each database";
+    "server.redis-timeout", "redis-timeout", Kind::Duration, "500ms", "TIME",
+        "How long an answer of Redis is waited for";
     "server.tls-cert", "tls-cert", Kind::Text, "", "FILE",
         "Serve over TLS with the certificates in this PEM file; SIGHUP reads it anew";
     "server.tls-key", "tls-key", Kind::Text, "", "FILE",
@@ -111,6 +119,10 @@ settings! {
         "Body of a request";
     "limits.retention-days", "retention-days", Kind::Number(0, 36_500), "30", "DAYS",
         "Remove jobs this many days after they ended";
+    "limits.unread", "unread", Kind::Span(1, 3_600), "2m", "TIME",
+        "On a shared database: end crawls whose reader was on a server that is silent for so long";
+    "limits.page-cache", "page-cache", Kind::Duration, "24h", "TIME",
+        "Keep the content of single pages for those who accept it (max_age_seconds); 0 for not at all";
     "limits.keep-alive", "keep-alive", Kind::Duration, "15s", "TIME",
         "A stream in which nothing happens gives a sign of life this often";
     "limits.frontier-depth", "frontier-depth", Kind::Number(0, 1_000), "10", "N",

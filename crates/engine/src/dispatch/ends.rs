@@ -140,6 +140,9 @@ impl Dispatcher {
             why: why.to_owned(),
             last_seq,
         };
+        if self.loans.is_some() {
+            self.quick.bell().ring(crawl.0);
+        }
         if let Some(ended) = running.ended.take() {
             let _ = ended.send(stored.map(|()| end).map_err(EngineError::from));
         }

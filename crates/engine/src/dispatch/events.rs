@@ -15,14 +15,14 @@ use url::Url;
 
 use super::{
     Dispatcher, UnderWay,
-    hosts::{FAILURE_TTL_MS, KnownRobots},
+    hosts::{FAILURE_TTL_MS, KnownRobots, robots_until},
     lookups::Next,
 };
 use crate::{
     commit::{After, Committed, What},
     progress::{Progress, progress_of},
     task::{PageTask, RobotsTask},
-    visit::{Finished, RobotsEnd, RobotsResult, Said, Step},
+    visit::{Finished, RobotsEnd, RobotsResult, Said, Step, heard},
 };
 
 impl Dispatcher {
@@ -119,6 +119,7 @@ impl Dispatcher {
         mut task: Box<PageTask>,
         settlement: Box<Settlement>,
     ) {
+        self.done.count(&settlement);
         let weight = weight_of(&settlement);
         let after = match &settlement.end {
             VisitEnd::Retry {
@@ -162,7 +163,10 @@ impl Dispatcher {
     fn take_robots(&mut self, crawl: CrawlId, end: RobotsEnd) {
         let RobotsEnd { task, result } = end;
         match result {
-            RobotsResult::Answer { status, body } => self.store_robots(crawl, &task, status, body),
+            RobotsResult::Answer { status, body } => {
+                self.store_answer(crawl, &task, status, body);
+            }
+            RobotsResult::Heard(robots) => self.store_robots(crawl, &task, *robots),
             RobotsResult::Hop(url) => self.hop_for_robots(crawl, &task, url),
             RobotsResult::Failed { outcome, .. } => self.robots_failed(crawl, &task, &outcome),
             RobotsResult::Withdrawn => {
@@ -174,7 +178,7 @@ impl Dispatcher {
 
     fn hop_for_robots(&mut self, crawl: CrawlId, task: &RobotsTask, url: Url) {
         let Some(host) = trawl_types::HostKey::of(&url) else {
-            return self.store_robots(crawl, task, 404, Vec::new());
+            return self.store_answer(crawl, task, 404, Vec::new());
         };
         let hops = task.hops + 1;
         let task = RobotsTask {
@@ -212,19 +216,39 @@ impl Dispatcher {
             plan.spec.politeness.robots == trawl_types::spec::RobotsPolicy::UnreachableAllows;
         match outcome.status {
             _ if allows && outcome.kind.is_retryable() => {
-                self.store_robots(crawl, task, 404, Vec::new());
+                let robots = self.answer_now(task, 404, Vec::new());
+                self.store_robots(crawl, task, robots);
             }
-            Some(status) => self.store_robots(crawl, task, status, Vec::new()),
+            Some(status) => self.store_answer(crawl, task, status, Vec::new()),
             None => {
                 let mut body = vec![outcome.kind as u8];
                 body.extend_from_slice(outcome.detail.as_bytes());
-                self.store_robots(crawl, task, 0, body);
+                let robots = self.answer_now(task, 0, body);
+                self.store_robots(crawl, task, robots);
             }
         }
     }
 
+    fn answer_now(&self, task: &RobotsTask, status: u16, body: Vec<u8>) -> StoredRobots {
+        StoredRobots {
+            scheme: task.scheme,
+            status,
+            body,
+            fetched_at: self.clock.wall(),
+        }
+    }
+
+    /// What a server has said is passed on to other processes.
+    fn store_answer(&mut self, crawl: CrawlId, task: &RobotsTask, status: u16, body: Vec<u8>) {
+        let robots = self.answer_now(task, status, body);
+        if let Some(facts) = self.hosts.get(&task.host) {
+            heard::pass_on(&self.quick, &facts.name, &robots);
+        }
+        self.store_robots(crawl, task, robots);
+    }
+
     /// Pages may be asked for once robots.txt is durable: a crash must not forget a Crawl-delay.
-    fn store_robots(&mut self, crawl: CrawlId, task: &RobotsTask, status: u16, body: Vec<u8>) {
+    fn store_robots(&mut self, crawl: CrawlId, task: &RobotsTask, stored: StoredRobots) {
         let Some(plan) = self
             .crawls
             .get(&crawl)
@@ -232,18 +256,12 @@ impl Dispatcher {
         else {
             return;
         };
-        let fetched_at = self.clock.wall();
-        let stored = StoredRobots {
-            scheme: task.scheme,
-            status,
-            body,
-            fetched_at,
-        };
         let agent = plan.spec.fetch.user_agent.robots_name();
         let known = KnownRobots::of(&stored, agent, plan.spec.politeness.robots);
         let delay = known.crawl_delay_ms(&plan.spec.politeness);
         if let Some(facts) = self.hosts.get_mut(&task.host) {
             facts.learn(task.scheme, agent, known);
+            facts.robots_fetched[task.scheme as usize] = stored.fetched_at;
         }
         let update = HostUpdate {
             host: Some(task.host),
@@ -280,6 +298,7 @@ impl Dispatcher {
             self.reread(committed.crawl, reread);
         }
         if self.loans.is_some() {
+            self.quick.bell().ring(committed.crawl.0);
             let pages = committed.report.counts.pages;
             self.frontier.pages_at_least(committed.crawl, pages);
         } else {
@@ -348,8 +367,11 @@ impl Dispatcher {
                 .get(&host)
                 .and_then(|facts| facts.known(scheme, agent));
             let delay = known.map_or(0, |known| known.crawl_delay_ms(&plan.spec.politeness));
-            let until = match known {
-                Some(KnownRobots::Rules(_)) => self.robots_until(),
+            let fetched_at = self.hosts.get(&host).map(|facts| facts.robots_fetched);
+            let until = match (known, fetched_at) {
+                (Some(KnownRobots::Rules(_)), Some(at)) => {
+                    robots_until(self.clock, at[scheme as usize])
+                }
                 _ => now.after(FAILURE_TTL_MS),
             };
             self.frontier.robots_known(host, scheme, until, delay, now);

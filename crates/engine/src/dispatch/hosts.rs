@@ -12,7 +12,7 @@ use trawl_types::{
 use url::Url;
 
 use super::Dispatcher;
-use crate::plan::CrawlPlan;
+use crate::{clock::Clock, plan::CrawlPlan};
 
 /// RFC 9309 §2.4: not used for longer than a day.
 const ROBOTS_TTL_MS: i64 = 24 * 3_600_000;
@@ -24,6 +24,8 @@ pub(crate) const FAILURE_TTL_MS: u64 = 30_000;
 pub(crate) struct HostFacts {
     pub(crate) name: String,
     pub(crate) robots_attempts: [u32; 2],
+    /// By scheme; for what was read while the host is in the frontier.
+    pub(crate) robots_fetched: [UnixMillis; 2],
     /// By scheme and by the name the rules were read for.
     robots: Vec<(Scheme, String, Arc<KnownRobots>)>,
 }
@@ -83,6 +85,7 @@ impl HostFacts {
         Self {
             name,
             robots_attempts: [0; 2],
+            robots_fetched: [UnixMillis(0); 2],
             robots: Vec::new(),
         }
     }
@@ -147,9 +150,7 @@ impl Dispatcher {
             robots_until: [None, None],
         };
         for stored in &host.robots {
-            let until = self
-                .clock
-                .moment_of(UnixMillis(stored.fetched_at.0 + ROBOTS_TTL_MS));
+            let until = robots_until(self.clock, stored.fetched_at);
             // A failure may be over by now: a new process asks again.
             if until > now && is_an_answer(stored.status) {
                 let known = read_robots(facts, stored, &plan);
@@ -179,11 +180,11 @@ impl Dispatcher {
             self.plant_sitemaps(crawl, host.id, stored.scheme);
         }
     }
+}
 
-    /// Until when an answer that came now may be used.
-    pub(crate) fn robots_until(&self) -> Moment {
-        self.clock.now().after(ROBOTS_TTL_MS as u64)
-    }
+/// Until when an answer may be used.
+pub(crate) fn robots_until(clock: Clock, fetched_at: UnixMillis) -> Moment {
+    clock.moment_of(UnixMillis(fetched_at.0 + ROBOTS_TTL_MS))
 }
 
 fn is_an_answer(status: u16) -> bool {

@@ -10,7 +10,10 @@ use trawl_types::{
 };
 use url::Url;
 
-use super::{Dispatcher, MOST_UNCOMMITTED, MOST_UNCOMMITTED_BYTES, UnderWay, hosts::Says};
+use super::{
+    Dispatcher, MOST_UNCOMMITTED, MOST_UNCOMMITTED_BYTES, UnderWay,
+    hosts::{Says, robots_until},
+};
 use crate::{
     commit::{After, Item, What},
     plan::CrawlPlan,
@@ -97,13 +100,14 @@ impl Dispatcher {
         // A host whose name makes no URL cannot be asked; its pages will say so themselves.
         let now = self.clock.now();
         self.frontier.settle(slot.lease, Report::untouched(), now);
-        self.frontier
-            .robots_known(slot.host, scheme, self.robots_until(), 0, now);
+        let until = robots_until(self.clock, self.clock.wall());
+        self.frontier.robots_known(slot.host, scheme, until, 0, now);
     }
 
     fn spawn_robots(&mut self, plan: &Arc<CrawlPlan>, slot: Slot, task: RobotsTask) {
         let visit = visit_robots(
             Arc::clone(plan),
+            self.quick.clone(),
             self.clock,
             slot.lease,
             task,

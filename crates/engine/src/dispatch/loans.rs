@@ -218,6 +218,9 @@ impl Dispatcher {
 
     pub(crate) fn take_loans(&mut self, hosts: &[LoanedHost]) {
         let now = self.clock.now();
+        // A host may have been lost and lent to us again: what was lost is let go first, or the new
+        // loan would go with it, and be renewed for ever without anybody asking the host.
+        self.drop_lost(now);
         let Some(loans) = &mut self.loans else { return };
         loans.borrowing = false;
         let pause = if hosts.is_empty() {
@@ -238,6 +241,7 @@ impl Dispatcher {
 
     pub(crate) fn note_loan(&mut self, host: HostId) {
         let now = self.clock.now();
+        self.drop_lost(now);
         if let Some(loans) = &mut self.loans {
             loans.since.entry(host).or_insert(now);
         }

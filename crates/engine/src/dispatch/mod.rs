@@ -40,6 +40,7 @@ use tokio::{
     time::sleep_until,
 };
 use trawl_frontier::{Frontier, LeaseId};
+use trawl_quick::Quick;
 use trawl_store::{
     Store, StoreError,
     contract::{
@@ -54,11 +55,12 @@ use crate::{
     commit::{Committed, Committer, Item, What},
     engine::EngineError,
     plan::CrawlPlan,
-    progress::{CrawlEnd, Progress},
+    progress::{CrawlEnd, Progress, Tally},
     task::Task,
     visit::Said,
 };
 use hosts::HostFacts;
+pub(crate) use hosts::KnownRobots;
 use loans::Loans;
 use lookups::Found;
 use running::Running;
@@ -125,9 +127,22 @@ struct UnderWay {
     visit: AbortHandle,
 }
 
+/// What the loop begins with.
+pub(crate) struct Beginning {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) quick: Quick,
+    pub(crate) clock: Clock,
+    /// Hosts of an earlier process may just have been asked: wait one delay.
+    pub(crate) hold_off: bool,
+    pub(crate) most_hosts: usize,
+    pub(crate) done: Arc<Tally>,
+}
+
 pub(crate) struct Dispatcher {
     clock: Clock,
     store: Arc<dyn Store>,
+    quick: Quick,
+    done: Arc<Tally>,
     frontier: Frontier<Task>,
     crawls: FxHashMap<CrawlId, Running>,
     hosts: FxHashMap<HostId, HostFacts>,
@@ -152,12 +167,10 @@ pub(crate) struct Dispatcher {
 impl Dispatcher {
     /// Starts the loop and its committer; they end when the command channel closes.
     pub(crate) fn spawn(
-        store: Arc<dyn Store>,
-        clock: Clock,
-        hold_off: bool,
-        most_hosts: usize,
+        beginning: Beginning,
         commands: UnboundedReceiver<Command>,
     ) -> tokio::task::JoinHandle<()> {
+        let Beginning { store, clock, .. } = beginning;
         let (items, items_in) = unbounded_channel();
         let (done, committed) = unbounded_channel();
         let hungry = Arc::new(AtomicBool::new(true));
@@ -173,13 +186,15 @@ impl Dispatcher {
         let dispatcher = Self {
             clock,
             store,
+            quick: beginning.quick,
+            done: beginning.done,
             loans,
             frontier: Frontier::default(),
             crawls: FxHashMap::default(),
             hosts: FxHashMap::default(),
             visits: FxHashMap::default(),
-            hold_off,
-            most_hosts,
+            hold_off: beginning.hold_off,
+            most_hosts: beginning.most_hosts,
             uncommitted: 0,
             uncommitted_bytes: 0,
             cores: Arc::new(Semaphore::new(

@@ -12,10 +12,12 @@
 //! * `conclude`: what follows from it
 //! * `digest`: what a page or document means, found out when the host has its lease back
 //! * `robots`: the visit of robots.txt
+//! * `heard`: what other processes know of robots.txt
 
 mod answer;
 mod conclude;
 mod digest;
+pub(crate) mod heard;
 mod links;
 mod listed;
 mod memory;

@@ -5,11 +5,13 @@ use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedSender;
 use trawl_fetch::{Accept, Answer, Ended, Method, Request};
 use trawl_frontier::{Health, LeaseId, Report};
-use trawl_types::{Outcome, OutcomeKind};
+use trawl_quick::Quick;
+use trawl_store::contract::write::StoredRobots;
+use trawl_types::{Outcome, OutcomeKind, UnixMillis};
 use url::Url;
 
-use super::{Finished, Permit, Said, Step, answer::asked_to_wait};
-use crate::{clock::Clock, plan::CrawlPlan, task::RobotsTask};
+use super::{Finished, Permit, Said, Step, answer::asked_to_wait, heard};
+use crate::{clock::Clock, dispatch::KnownRobots, plan::CrawlPlan, task::RobotsTask};
 
 /// RFC 9309 §2.5 asks for at least this much.
 const MOST_BYTES: u64 = 500 * 1024;
@@ -29,6 +31,8 @@ pub(crate) enum RobotsResult {
         status: u16,
         body: Vec<u8>,
     },
+    /// Another process was told a short while ago; nobody was asked.
+    Heard(Box<StoredRobots>),
     Hop(Url),
     Failed {
         outcome: Outcome,
@@ -41,12 +45,30 @@ pub(crate) enum RobotsResult {
 
 pub(crate) async fn visit_robots(
     plan: Arc<CrawlPlan>,
+    quick: Quick,
     clock: Clock,
     lease: LeaseId,
     task: RobotsTask,
     permit: Permit,
     tell: UnboundedSender<Said>,
 ) {
+    let result = match heard::find(&quick, &task, clock.wall()).await {
+        Some(robots) => RobotsResult::Heard(Box::new(robots)),
+        None => ask(&plan, clock, &task, &permit).await,
+    };
+    let report = match &result {
+        RobotsResult::Heard(robots) => untouched_since(&plan, robots, clock.wall()),
+        result => report(result),
+    };
+    let step = Step::Robots(RobotsEnd { task, result });
+    let _ = tell.send(Said::Finished(Box::new(Finished {
+        lease,
+        report,
+        step,
+    })));
+}
+
+async fn ask(plan: &CrawlPlan, clock: Clock, task: &RobotsTask, permit: &Permit) -> RobotsResult {
     let request = Request {
         url: task.url.clone(),
         method: Method::Get,
@@ -57,22 +79,15 @@ pub(crate) async fn visit_robots(
         max_body: Some(MOST_BYTES),
     };
     let may_still = || permit.holds();
-    let result = match plan.fetcher.start_while(request, &may_still).await {
+    match plan.fetcher.start_while(request, &may_still).await {
         Some(Ok(answer)) => {
             let most = plan.spec.politeness.max_wait_ms;
             let wait_ms = asked_to_wait(answer.head(), clock.wall(), most);
-            read(&task, answer, wait_ms).await
+            read(task, answer, wait_ms).await
         }
         Some(Err(ended)) => failed(ended),
         None => RobotsResult::Withdrawn,
-    };
-    let report = report(&result);
-    let step = Step::Robots(RobotsEnd { task, result });
-    let _ = tell.send(Said::Finished(Box::new(Finished {
-        lease,
-        report,
-        step,
-    })));
+    }
 }
 
 async fn read(task: &RobotsTask, answer: Answer, wait_ms: Option<u64>) -> RobotsResult {
@@ -128,6 +143,19 @@ fn failed(ended: Ended) -> RobotsResult {
     }
 }
 
+/// Nobody was asked now, but somebody asked when the answer came: the delay counts from then.
+fn untouched_since(plan: &CrawlPlan, robots: &StoredRobots, now: UnixMillis) -> Report {
+    let (politeness, agent) = (&plan.spec.politeness, &plan.spec.fetch.user_agent);
+    let known = KnownRobots::of(robots, agent.robots_name(), politeness.robots);
+    let delay = known.crawl_delay_ms(politeness).max(politeness.delay_ms);
+    let age = (now.0 - robots.fetched_at.0).max(0) as u64;
+    let wait = delay.saturating_sub(age);
+    Report {
+        wait_ms: (wait > 0).then_some(wait),
+        ..Report::untouched()
+    }
+}
+
 fn report(result: &RobotsResult) -> Report {
     match result {
         RobotsResult::Failed { outcome, wait_ms } => Report {
@@ -140,7 +168,7 @@ fn report(result: &RobotsResult) -> Report {
             wait_ms: *wait_ms,
             ..Report::well(false)
         },
-        RobotsResult::Withdrawn => Report::untouched(),
+        RobotsResult::Withdrawn | RobotsResult::Heard(_) => Report::untouched(),
         RobotsResult::Answer { .. } | RobotsResult::Hop(_) => Report::well(false),
     }
 }

@@ -150,7 +150,10 @@ async fn a_polite_crawl_keeps_its_distance_from_a_hasty_one_that_is_over() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn hosts_that_do_not_fit_into_memory_wait_in_the_store_and_are_treated_alike() {
     let web = WebSpec::many_hosts(40, 200);
-    let options = EngineOptions { most_hosts: 4 };
+    let options = EngineOptions {
+        most_hosts: 4,
+        ..EngineOptions::default()
+    };
     let slow = RobotsKind::CrawlDelay(0.03);
     let stage = Stage::with_options(web, Behaviours::none().robots("*", slow), options).await;
     let crawl = stage.crawl(stage.spec(5)).await;

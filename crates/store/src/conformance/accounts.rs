@@ -46,7 +46,12 @@ where
         expires_at: Some(UnixMillis(500)),
         revoked_at: None,
     };
-    accounts.add_key(&key).await.unwrap();
+    assert!(accounts.add_first_key(&key).await.unwrap());
+    let second = KeyRow {
+        id: "k2".into(),
+        ..key.clone()
+    };
+    assert!(!accounts.add_first_key(&second).await.unwrap());
     accounts.add_key(&key).await.unwrap_err();
     assert_eq!(store.key("k1").await.unwrap(), Some(key.clone()));
     assert_eq!(accounts.keys().await.unwrap(), [key]);

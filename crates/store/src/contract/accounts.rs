@@ -75,6 +75,8 @@ pub type Judge = Arc<dyn Fn(usize, Failures) -> Result<Failures, u64> + Send + S
 pub trait AccountWriter: Send + Sync + std::fmt::Debug {
     async fn keys(&self) -> Result<Vec<KeyRow>, StoreError>;
     async fn add_key(&self, key: &KeyRow) -> Result<(), StoreError>;
+    /// Adds a key unless there is a key or a user: of several who try at once, one does.
+    async fn add_first_key(&self, key: &KeyRow) -> Result<bool, StoreError>;
     /// False if there is no such key, or it was revoked before.
     async fn revoke_key(&self, id: &str, now: UnixMillis) -> Result<bool, StoreError>;
 

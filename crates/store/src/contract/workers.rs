@@ -19,6 +19,15 @@ pub struct WorkerRow {
     pub doing: String,
 }
 
+/// What was put right about hosts on loan.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Recovered {
+    /// Loans that were over and whose borrowers have not been heard of since.
+    pub loans: u64,
+    /// Hosts that rested although something waits there.
+    pub woken: u64,
+}
+
 /// Who crawls. A store that one process has to itself needs none.
 #[async_trait]
 pub trait WorkerRegistry: Send + Sync + std::fmt::Debug {
@@ -30,4 +39,8 @@ pub trait WorkerRegistry: Send + Sync + std::fmt::Debug {
     async fn workers(&self) -> Result<Vec<WorkerRow>, StoreError>;
     /// Forgets a worker. Its loans end by themselves.
     async fn remove_worker(&self, id: &str) -> Result<bool, StoreError>;
+    /// Takes note of loans that are over, and wakes hosts that rest by mistake. Loans end by themselves
+    /// and hosts wake by themselves: this is for people who want to be sure. No loan is ended before
+    /// its time, because its borrower may be alive and only not be heard.
+    async fn recover_loans(&self) -> Result<Recovered, StoreError>;
 }

@@ -119,6 +119,14 @@ impl PostgresStore {
     }
 }
 
+async fn insert_key(conn: &Conn, sql: &'static str, key: &KeyRow) -> Result<bool, Fault> {
+    let (limit, expires) = (key.per_minute.map(i64::from), key.expires_at.map(|at| at.0));
+    let (id, name, scope) = (Said(&key.id), Said(&key.name), Said(&key.scope));
+    let created = key.created_at.0;
+    let values: [Param<'_>; 7] = [&id, &name, &key.hash, &scope, &limit, &created, &expires];
+    Ok(conn.execute(sql, &values).await? > 0)
+}
+
 #[async_trait]
 impl AccountWriter for PostgresStore {
     async fn keys(&self) -> Result<Vec<KeyRow>, StoreError> {
@@ -128,11 +136,25 @@ impl AccountWriter for PostgresStore {
     async fn add_key(&self, key: &KeyRow) -> Result<(), StoreError> {
         let sql = "INSERT INTO api_keys (id, name, hash, scope, per_minute, created_at, expires_at)
             VALUES ($1, $2, $3, $4, $5, $6, $7)";
-        let (limit, expires) = (key.per_minute.map(i64::from), key.expires_at.map(|at| at.0));
-        let (id, name, scope) = (Said(&key.id), Said(&key.name), Said(&key.scope));
-        let created = key.created_at.0;
-        let values: [Param<'_>; 7] = [&id, &name, &key.hash, &scope, &limit, &created, &expires];
-        self.alter(sql, &values).await.map(drop)
+        let add = async { insert_key(&*self.soon().await?, sql, key).await };
+        self.ask(add).await.map(drop)
+    }
+
+    async fn add_first_key(&self, key: &KeyRow) -> Result<bool, StoreError> {
+        let sql = "INSERT INTO api_keys (id, name, hash, scope, per_minute, created_at, expires_at)
+            SELECT $1::text, $2::text, $3::bytea, $4::text, $5::int8, $6::int8, $7::int8
+            WHERE NOT EXISTS (SELECT 1 FROM api_keys) AND NOT EXISTS (SELECT 1 FROM users)";
+        self.ask(async {
+            let conn = self.soon().await?;
+            conn.begin().await?;
+            // Whoever comes second waits here, and sees the first one's key.
+            conn.run("LOCK TABLE api_keys, users IN SHARE ROW EXCLUSIVE MODE")
+                .await?;
+            let added = insert_key(&conn, sql, key).await?;
+            conn.commit().await?;
+            Ok(added)
+        })
+        .await
     }
 
     async fn revoke_key(&self, id: &str, now: UnixMillis) -> Result<bool, StoreError> {

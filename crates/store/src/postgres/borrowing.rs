@@ -30,6 +30,8 @@ macro_rules! worth_asking {
     };
 }
 
+pub(super) use worth_asking;
+
 const PARTITIONS: usize = 16;
 /// Statements for one request: hosts that turn out to be empty are passed over.
 const ROUNDS: usize = 6;
@@ -214,7 +216,13 @@ async fn lend(conn: &Conn, loans: &Loans, crawls: &[i64], most: i64) -> Result<L
                 &LEND[table],
                 &[&crawls, &wanted, worker, &lasts, &second_look],
             )
-            .await?;
+            .await;
+        let rows = match rows {
+            Ok(rows) => rows,
+            // What was lent before is on loan to us, and must not be forgotten.
+            Err(_) if !lent.is_empty() => break,
+            Err(fault) => return Err(fault),
+        };
         for row in &rows {
             if !row.get::<_, bool>(2) {
                 continue;

@@ -10,7 +10,7 @@
 //! * [`crawls`]: a crawl's beginning, return and end
 //! * [`commit`]: settled visits in two transactions
 //! * [`tallies`]: a crawl in numbers
-//! * [`loans`], [`borrowing`]: hosts on loan
+//! * [`loans`], [`borrowing`], [`recovery`]: hosts on loan
 //! * [`reader`], [`records`], [`edges`], [`explain`]: questions
 //! * [`queue`], [`queue_rows`]: a crawl's queue, changed and looked at
 //! * [`overview`], [`pages`], [`purge`]: questions across crawls, and cleaning up
@@ -36,6 +36,7 @@ mod queue;
 mod queue_rows;
 mod reader;
 mod records;
+mod recovery;
 mod retry;
 mod schema;
 mod tallies;

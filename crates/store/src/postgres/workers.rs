@@ -10,7 +10,7 @@ use super::{
 };
 use crate::contract::{
     StoreError,
-    workers::{WorkerRegistry, WorkerRow},
+    workers::{Recovered, WorkerRegistry, WorkerRow},
 };
 
 #[async_trait]
@@ -62,6 +62,10 @@ impl WorkerRegistry for PostgresStore {
             Ok(conn.execute(sql, &[&Said(id)]).await? > 0)
         })
         .await
+    }
+
+    async fn recover_loans(&self) -> Result<Recovered, StoreError> {
+        self.put_loans_right().await
     }
 }
 

@@ -55,6 +55,12 @@ impl AccountWriter for SqliteAccountWriter {
             .await
     }
 
+    async fn add_first_key(&self, key: &KeyRow) -> Result<bool, StoreError> {
+        let key = key.clone();
+        self.work(move |path| SqliteKeys::open(path)?.add_first(&key))
+            .await
+    }
+
     async fn revoke_key(&self, id: &str, now: UnixMillis) -> Result<bool, StoreError> {
         let id = id.to_owned();
         self.work(move |path| SqliteKeys::open(path)?.revoke(&id, now))

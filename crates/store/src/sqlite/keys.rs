@@ -27,10 +27,23 @@ impl SqliteKeys {
     }
 
     pub fn add(&self, key: &KeyRow) -> Result<(), StoreError> {
+        let sql = "INSERT INTO api_keys (id, name, hash, scope, per_minute, created_at, expires_at)
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+        self.insert(sql, key).map(drop)
+    }
+
+    /// Unless there is a key or a user.
+    pub fn add_first(&self, key: &KeyRow) -> Result<bool, StoreError> {
+        let sql = "INSERT INTO api_keys (id, name, hash, scope, per_minute, created_at, expires_at)
+                   SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7
+                   WHERE NOT EXISTS (SELECT 1 FROM api_keys) AND NOT EXISTS (SELECT 1 FROM users)";
+        self.insert(sql, key)
+    }
+
+    fn insert(&self, sql: &str, key: &KeyRow) -> Result<bool, StoreError> {
         self.0.ask(|conn| {
-            conn.execute(
-                "INSERT INTO api_keys (id, name, hash, scope, per_minute, created_at, expires_at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            let inserted = conn.execute(
+                sql,
                 params![
                     key.id,
                     key.name,
@@ -41,7 +54,7 @@ impl SqliteKeys {
                     key.expires_at.map(|at| at.0)
                 ],
             )?;
-            Ok(())
+            Ok(inserted > 0)
         })
     }
 

@@ -1,6 +1,6 @@
 //! Hosts with nothing to be asked for rest, and wake up when there is something again.
 
-use std::time::Duration;
+use std::{collections::HashSet, time::Duration};
 
 use trawl_store::{
     LoanOptions, PostgresStore, Store,
@@ -13,7 +13,7 @@ use crate::{
     server,
     web::{
         begin, borrow, borrow_soon, commit, give_back, give_back_closed, link, loans, page,
-        plain_store, read, worker,
+        plain_store, read, unrenewed, worker,
     },
 };
 
@@ -43,6 +43,39 @@ async fn crawl_on(store: &PostgresStore, crawl: CrawlId, over: &std::sync::atomi
             give_back(store, id, 0).await;
         }
     }
+}
+
+#[tokio::test]
+async fn stale_loans_and_hosts_that_rest_by_mistake_are_put_right_when_asked_for() {
+    let url = server::shared().database().await;
+    let one = worker(&url, unrenewed("one", Duration::from_secs(1))).await;
+    let two = worker(&url, LoanOptions::new("two")).await;
+    let seeds = ["a.test", "b.test", "c.test"].map(|name| link(&one, name, 0));
+    let crawl = begin(&one, seeds.to_vec(), breadth()).await;
+    let registry = two.registry().unwrap();
+    let gone = borrow_soon(&one, crawl).await.host.id;
+    let alive = borrow_soon(&two, crawl).await.host.id;
+    let nothing = registry.recover_loans().await.unwrap();
+    assert_eq!((nothing.loans, nothing.woken), (0, 0), "no loan is over");
+    // The first worker is not heard of again, and a wake-up is lost.
+    while loans(&one).may_ask(gone, 0) {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let sql = "UPDATE hosts SET ready_at = 'infinity', empties = 2 WHERE holder IS NULL";
+    server::shared().sql(database_of(&url), sql).await;
+    let recovered = registry.recover_loans().await.unwrap();
+    assert_eq!((recovered.loans, recovered.woken), (1, 1));
+    let mut found = HashSet::new();
+    while found.len() < 2 {
+        found.extend(borrow(&two, crawl, 5).await.iter().map(|host| host.host.id));
+    }
+    assert!(found.contains(&gone) && !found.contains(&alive));
+}
+
+fn database_of(url: &str) -> &str {
+    let path = url.split('?').next().unwrap();
+    path.rsplit('/').next().unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

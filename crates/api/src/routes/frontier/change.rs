@@ -2,7 +2,10 @@
 
 use axum::{Json, extract::State};
 use serde::{Deserialize, Serialize};
-use trawl_store::contract::queue::{QueueChange, Requeue};
+use trawl_store::contract::{
+    queue::{QueueChange, Requeue},
+    workers::Recovered as Stale,
+};
 use trawl_types::{OutcomeKind, UnixMillis};
 use utoipa::{IntoParams, ToSchema};
 
@@ -17,12 +20,13 @@ use crate::{
 /// What is to be tried again.
 #[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
-#[schema(example = json!({ "domain": "example.org", "states": ["failed", "delayed", "suspended"] }))]
+#[schema(example = json!({ "domain": "example.org", "states": ["failed", "delayed", "suspended", "stale"] }))]
 pub(in crate::routes) struct RecoverRequest {
     /// Only URLs of this host.
     domain: Option<String>,
     /// failed (visits that ended in vain), delayed (URLs that wait for their next attempt),
-    /// suspended (hosts that were given up); all three if left out.
+    /// suspended (hosts that were given up), stale (hosts whose workers are gone, or that were
+    /// forgotten, of all crawls); all four if left out.
     states: Option<Vec<String>>,
     /// Ends that count as failed; those that may pass if left out.
     outcomes: Option<Vec<String>>,
@@ -38,9 +42,14 @@ pub(in crate::routes) struct Recovered {
     hurried: u64,
     /// Hosts that are asked again.
     domains: u64,
+    /// Loans of hosts that were over, where workers share a database. They can be borrowed again by
+    /// themselves: a worker that dies keeps its hosts for a minute at most.
+    loans: u64,
+    /// Hosts that rested although something waits there.
+    woken: u64,
 }
 
-/// Tries again what failed or is stuck. URLs under way when a server ends need no help.
+/// Tries again what failed or is stuck. URLs under way when a server or worker ends need no help.
 #[utoipa::path(post, path = "/frontier/recover", tag = "frontier", request_body = RecoverRequest, responses(
     (status = 200, body = Recovered), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
     (status = 403, body = ErrorBody), (status = 409, body = ErrorBody), (status = 415, body = ErrorBody),
@@ -51,24 +60,33 @@ pub(in crate::routes) async fn recover(
     input::Json(body): input::Json<RecoverRequest>,
 ) -> Result<Json<Recovered>, ApiError> {
     let wanted = body.requeue()?;
+    let stale = match app.store.registry() {
+        Some(registry) if body.wants("stale") => registry.recover_loans().await?,
+        _ => Stale::default(),
+    };
     let frontier = app.frontier().await?;
     let changed = frontier.change(QueueChange::Requeue(wanted)).await?;
     Ok(Json(Recovered {
         requeued: changed.requeued,
         hurried: changed.hurried,
         domains: changed.hosts,
+        loans: stale.loans,
+        woken: stale.woken,
     }))
 }
 
+const STATES: [&str; 4] = ["failed", "delayed", "suspended", "stale"];
+
 impl RecoverRequest {
+    fn wants(&self, state: &str) -> bool {
+        let states = self.states.as_ref();
+        states.is_none_or(|states| states.iter().any(|wanted| wanted == state))
+    }
+
     fn requeue(&self) -> Result<Requeue, ApiError> {
-        const STATES: [&str; 3] = ["failed", "delayed", "suspended"];
-        let states: Vec<&str> = match &self.states {
-            None => STATES.to_vec(),
-            Some(states) => states.iter().map(String::as_str).collect(),
-        };
-        if states.iter().any(|state| !STATES.contains(state)) {
-            let problem = "must be failed, delayed or suspended";
+        let mut states = self.states.iter().flatten();
+        if states.any(|state| !STATES.contains(&state.as_str())) {
+            let problem = "must be failed, delayed, suspended or stale";
             return Err(ApiError::field("states", problem));
         }
         let outcomes = match &self.outcomes {
@@ -78,14 +96,17 @@ impl RecoverRequest {
                 .map(|name| outcome("outcomes", name))
                 .collect::<Result<_, _>>()?,
         };
-        let failed = states.contains(&"failed");
         let age = |seconds: u32| UnixMillis(now().0 - i64::from(seconds) * 1000);
         Ok(Requeue {
             host: self.domain.as_deref().map(host_name).transpose()?,
-            outcomes: if failed { outcomes } else { Vec::new() },
+            outcomes: if self.wants("failed") {
+                outcomes
+            } else {
+                Vec::new()
+            },
             ended_before: self.older_than_seconds.map(age),
-            delayed: states.contains(&"delayed"),
-            suspended: states.contains(&"suspended"),
+            delayed: self.wants("delayed"),
+            suspended: self.wants("suspended"),
         })
     }
 }

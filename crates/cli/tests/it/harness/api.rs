@@ -258,7 +258,12 @@ impl Api {
 
     /// Nothing if nobody answers.
     pub(crate) fn try_get(&self, path: &str) -> Option<Reply> {
-        let request = self.request("GET", path, &[], None);
+        self.try_send("GET", path, None)
+    }
+
+    /// Nothing if nobody answers, or not to the end.
+    pub(crate) fn try_send(&self, method: &str, path: &str, body: Option<&Value>) -> Option<Reply> {
+        let request = self.request(method, path, &[], body);
         self.runtime.block_on(async {
             let response = self.client.request(request).await.ok()?;
             let (parts, body) = response.into_parts();

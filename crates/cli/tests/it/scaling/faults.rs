@@ -1,9 +1,10 @@
-//! Workers are killed and stopped past their loans, the server is killed, PostgreSQL crashes, at random
-//! instants. In the end every page is there once, the links are the true ones, and no host was asked
+//! Workers are killed and stopped past their loans, the server is killed, PostgreSQL crashes, Redis forgets
+//! everything or crashes, at random instants. In the end every page is there once, the links are the true ones, and no host was asked
 //! sooner than its delay allows.
 
 use std::{thread, time::Duration};
 
+use trawl_testdb::Redis;
 use trawl_testweb::WebSpec;
 
 use super::fleet::{
@@ -18,7 +19,7 @@ const PAGES: u32 = 20_000;
 const DELAY_MS: u64 = 100;
 const FAULTS: usize = 30;
 /// Short, so that a worker can be stopped for longer.
-const LOAN: [&str; 2] = ["--loan", "2s"];
+const LOAN: &str = "2s";
 
 #[test]
 fn a_crawl_by_four_workers_survives_thirty_faults() {
@@ -26,8 +27,12 @@ fn a_crawl_by_four_workers_survives_thirty_faults() {
     let postgres = Postgres::start();
     let url = postgres.url.clone();
     let web = Web::start(WebSpec::many_hosts(HOSTS, PAGES));
-    let mut front = server(&url);
-    let mut workers: Vec<Worker> = (0..WORKERS).map(|_| Worker::start(&url, &LOAN)).collect();
+    let redis = Redis::start();
+    let (quick, redis_url) = ("--redis", redis.url());
+    let serve = || server(&url, &[quick, &redis_url]);
+    let work = || Worker::start(&url, &["--loan", LOAN, quick, &redis_url]);
+    let mut front = serve();
+    let mut workers: Vec<Worker> = (0..WORKERS).map(|_| work()).collect();
     let mut api = front.client();
     let job = api.post(
         "/spider/crawl?result_mode=store",
@@ -39,11 +44,11 @@ fn a_crawl_by_four_workers_survives_thirty_faults() {
         .to_owned();
     for _ in 0..FAULTS {
         thread::sleep(Duration::from_millis(200 + dice.below(800)));
-        match dice.below(8) {
+        match dice.below(10) {
             0..=3 => {
                 let at = dice.below(WORKERS as u64) as usize;
                 workers.swap_remove(at).kill();
-                workers.push(Worker::start(&url, &LOAN));
+                workers.push(work());
             }
             4 | 5 => {
                 let worker = &workers[dice.below(WORKERS as u64) as usize];
@@ -56,10 +61,16 @@ fn a_crawl_by_four_workers_survives_thirty_faults() {
                 thread::sleep(Duration::from_millis(dice.below(1_500)));
                 postgres.start_again();
             }
-            _ => {
+            7 => {
                 front.kill();
-                front = server(&url);
+                front = serve();
                 api = front.client();
+            }
+            8 => redis.flush(),
+            _ => {
+                redis.crash();
+                thread::sleep(Duration::from_millis(dice.below(1_500)));
+                redis.start_again();
             }
         }
     }

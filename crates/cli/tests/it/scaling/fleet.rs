@@ -99,9 +99,9 @@ impl Drop for Worker {
 }
 
 /// A server that leaves crawling to others.
-pub(crate) fn server(url: &str) -> Server {
+pub(crate) fn server(url: &str, more: &[&str]) -> Server {
     let args = ["--insecure-no-auth", "--no-worker", "--delay", "0s"];
-    Server::start(Path::new(url), &args)
+    Server::start(Path::new(url), &[&args, more].concat())
 }
 
 /// A job that takes in the whole web.

@@ -18,7 +18,7 @@ fn workers_share_a_crawl_and_leave_it_without_asking_anything_twice() {
     let postgres = Postgres::start();
     let url = postgres.url.clone();
     let web = Web::start(WebSpec::many_hosts(HOSTS, PAGES));
-    let front = server(&url);
+    let front = server(&url, &[]);
     let api = front.client();
     let (first, second) = (Worker::start(&url, &[]), Worker::start(&url, &[]));
     let job = api.post("/spider/crawl?result_mode=store", &everything(&web, 20));
@@ -49,7 +49,7 @@ fn pause_resume_and_cancel_reach_all_workers() {
     let postgres = Postgres::start();
     let url = postgres.url.clone();
     let web = Web::start(WebSpec::many_hosts(HOSTS, PAGES));
-    let front = server(&url);
+    let front = server(&url, &[]);
     let api = front.client();
     let _workers = [Worker::start(&url, &[]), Worker::start(&url, &[])];
     let job = api.post("/spider/crawl?result_mode=store", &everything(&web, 100));
@@ -61,7 +61,7 @@ fn pause_resume_and_cancel_reach_all_workers() {
     let paused = api.act(&format!("/jobs/{job}/pause")).expect(200);
     assert_eq!(paused.json()["status"], "paused");
     // Another server finds it paused, and lets it go on.
-    let other = server(&url);
+    let other = server(&url, &[]);
     let elsewhere = other.client();
     let resumed = elsewhere.act(&format!("/jobs/{job}/resume"));
     assert_eq!(resumed.expect(200).json()["status"], "running");

@@ -9,6 +9,7 @@
 //! * `frontier`: the open frontier
 //! * `finding`: search
 //! * `postgres`: all of it on a database that servers share
+//! * `redis`: what such servers share besides, and may lose
 //! * `overview`: pages, domains, figures across jobs, cleaning up
 //! * `sharing`: priorities, thresholds, signs of life
 //! * `answers`: errors, extraction, explanations, the contract
@@ -21,6 +22,7 @@ mod lives;
 mod onlookers;
 mod overview;
 mod postgres;
+mod redis;
 mod results;
 mod rights;
 mod settings;

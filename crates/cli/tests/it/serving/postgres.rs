@@ -10,7 +10,13 @@ use crate::harness::{Api, Server, Trawl, postgres};
 
 const PASSWORD: &str = "correct horse battery";
 const OWN: (&str, &str) = ("sec-fetch-site", "same-origin");
-const MANY: [&str; 4] = ["--rate-anonymous", "100000", "--rate-wrong-keys", "100000"];
+const MANY: [&str; 5] = [
+    "--no-worker",
+    "--rate-anonymous",
+    "100000",
+    "--rate-wrong-keys",
+    "100000",
+];
 
 fn key(database: &str, scope: &str, more: &[&str]) -> String {
     let call = Trawl::on("keys", Path::new(database))
@@ -193,6 +199,83 @@ fn a_database_that_is_away_is_said_so_and_comes_back() {
     postgres::block_on(postgres.ready());
     api.get("/jobs").expect(200);
     probe.get("/health/ready").expect(200);
+}
+
+#[test]
+fn while_the_database_is_away_every_route_says_so_and_when_to_come_back() {
+    let postgres = postgres::start();
+    let database = postgres::block_on(postgres.empty_database());
+    let server = server(&database);
+    let api = server.client();
+    let routes = routes(&api);
+    postgres.crash();
+    for (method, path, _) in routes
+        .iter()
+        .filter(|route| !route.1.starts_with("/health"))
+    {
+        let reply = api.send(method, path, &[], None);
+        assert!(reply.headers.contains_key("retry-after"), "{method} {path}");
+        let said = reply.expect(503).json();
+        assert_eq!(said["code"], "UNAVAILABLE", "{method} {path}");
+        assert!(
+            said["message"].as_str().unwrap().contains("database"),
+            "{said}"
+        );
+    }
+    let ready = Api::new(&server.base, None)
+        .get("/health/ready")
+        .expect(503);
+    assert_eq!(ready.json()["details"]["database"], "unreachable");
+}
+
+#[test]
+fn of_servers_that_start_together_one_makes_the_first_key() {
+    for _ in 0..3 {
+        let database = postgres::database();
+        // The schema is made once; the key is what they race for.
+        Trawl::on("keys", Path::new(&database)).arg("list").run();
+        let servers: Vec<Server> = std::thread::scope(|scope| {
+            let starts = (0..3).map(|_| scope.spawn(|| server(&database)));
+            let starts: Vec<_> = starts.collect();
+            starts
+                .into_iter()
+                .map(|start| start.join().unwrap())
+                .collect()
+        });
+        let keys = servers.iter().filter(|server| server.key.is_some()).count();
+        assert_eq!(keys, 1);
+    }
+}
+
+#[test]
+fn a_crawl_that_somebody_waits_for_ends_when_their_server_is_gone() {
+    let database = postgres::database();
+    let soon = [&MANY[..], &["--unread", "2s"]].concat();
+    let start = || Server::start(Path::new(&database), &soon);
+    let (first, second) = (start(), start());
+    let key = first.key.as_deref().or(second.key.as_deref()).unwrap();
+    let (one, other) = (
+        Api::new(&first.base, Some(key)),
+        Api::new(&second.base, Some(key)),
+    );
+    let stored = started(&other);
+    let servers = other.get("/workers").expect(200).json()["servers"].clone();
+    assert_eq!(servers.as_array().unwrap().len(), 2, "{servers}");
+    let body = json!({ "seed_urls": ["https://example.test/"] });
+    let attended = std::thread::scope(|scope| {
+        scope.spawn(|| one.try_send("POST", "/spider/crawl?result_mode=pages", Some(&body)));
+        let job = (0..6_000).find_map(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            let jobs = other.get("/jobs?status=running").expect(200).json();
+            let mut jobs = jobs["items"].as_array().unwrap().clone().into_iter();
+            jobs.find(|job| job["kind"] == "attended")
+        });
+        first.kill();
+        job.expect("a job")["job_id"].as_str().unwrap().to_owned()
+    });
+    let ended = other.wait_for(&attended, &["cancelled"]);
+    assert_eq!(ended["reason"], "the reader is gone");
+    other.wait_for(&stored, &["running"]);
 }
 
 #[test]
