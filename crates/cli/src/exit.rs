@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 use trawl_api::ServeError;
 use trawl_engine::EngineError;
-use trawl_store::StoreError;
+use trawl_store::{StoreError, backup::BackupError};
 
 pub(crate) const NOTHING_FETCHED: u8 = 3;
 pub(crate) const INTERRUPTED: u8 = 130;
@@ -61,6 +61,13 @@ fn code_of(error: &anyhow::Error) -> u8 {
             }
             ServeError::Store(_) => STORE,
             ServeError::Engine(_) | ServeError::Recovery(_) => OTHER,
+        };
+    }
+    if let Some(backup) = error.downcast_ref::<BackupError>() {
+        return if backup.is_bad_input() {
+            BAD_INPUT
+        } else {
+            STORE
         };
     }
     match error.downcast_ref::<StoreError>() {

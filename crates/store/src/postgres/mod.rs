@@ -15,9 +15,11 @@
 //! * [`queue`], [`queue_rows`]: a crawl's queue, changed and looked at
 //! * [`overview`], [`pages`], [`purge`]: questions across crawls, and cleaning up
 //! * [`jobs`], [`accounts`], [`workers`]: what servers and workers keep besides
+//! * [`backstage`]: whole tables, for backups
 
 mod accounts;
 mod address;
+mod backstage;
 mod borrowing;
 mod commit;
 mod crawls;
@@ -43,6 +45,7 @@ mod text;
 mod tls;
 mod workers;
 
+pub(crate) use backstage::Backstage;
 pub use options::{LoanOptions, PostgresOptions};
 
 use std::sync::{Arc, Mutex, PoisonError};

@@ -81,6 +81,10 @@ impl Pool {
         &self.address.place
     }
 
+    pub(super) fn address(&self) -> &Address {
+        &self.address
+    }
+
     pub(super) fn is_closed(&self) -> bool {
         self.closed.load(Ordering::Acquire)
     }
@@ -176,6 +180,10 @@ impl Conn {
     pub(super) async fn begin(&self) -> Result<(), Fault> {
         self.in_transaction.store(true, Ordering::Relaxed);
         self.run("BEGIN").await
+    }
+
+    pub(super) fn is_in_transaction(&self) -> bool {
+        self.in_transaction.load(Ordering::Relaxed)
     }
 
     pub(super) async fn commit(&self) -> Result<(), Fault> {

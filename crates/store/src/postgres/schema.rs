@@ -68,7 +68,7 @@ fn outdated(place: &str, found: i64) -> StoreError {
 }
 
 /// 0 for a database with nothing in it.
-async fn format(conn: &Conn, place: &str) -> Result<i64, Fault> {
+pub(super) async fn format(conn: &Conn, place: &str) -> Result<i64, Fault> {
     let tables = "SELECT count(*), count(*) FILTER (WHERE relname = 'meta') FROM pg_class
                   WHERE relkind IN ('r', 'p', 'v') AND relnamespace = current_schema()::regnamespace";
     let row = conn.query_one(tables, &[]).await?;

@@ -65,8 +65,11 @@ mod writer;
 pub use account_writer::SqliteAccountWriter;
 pub use accounts::SqliteAccounts;
 pub use keys::SqliteKeys;
+pub(crate) use fault::Fault;
 pub(crate) use lock::beside;
 pub use open::OpenOptions;
+pub(crate) use pool::open as open_to_read;
+pub(crate) use sweep::used as used_segments;
 pub use terrain_rows::{BusyDomain, TerrainRows};
 
 use std::{path::PathBuf, sync::Mutex, thread::JoinHandle, time::Duration};
@@ -94,6 +97,11 @@ use crate::{
     segment,
     shared::link_text,
 };
+
+/// The right to write a file, for whoever replaces it.
+pub(crate) fn take_lock(database: &std::path::Path, command: &str) -> Result<lock::Lock, StoreError> {
+    lock::Lock::take(database, command).map_err(|fault| fault.at(database))
+}
 
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
