@@ -125,6 +125,7 @@ pub(super) async fn purge_pages(
         host: query.domain.as_deref().map(host_name).transpose()?,
         before,
         dry_run,
+        ..Purge::default()
     };
     let purged = app.store.purge(purge).await?;
     Ok(Json(PagesPurged {

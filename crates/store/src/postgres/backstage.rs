@@ -18,43 +18,40 @@ const SETTINGS: &str = "SET LOCAL statement_timeout = 0;
     SET LOCAL enable_hashjoin = on; SET LOCAL bytea_output = 'hex';
     SET LOCAL datestyle = 'ISO, YMD'; SET LOCAL extra_float_digits = 1";
 
-/// Rows, and a sum over them that does not depend on their order.
+/// For every table but `workers`, which is of processes and not of the store: how many rows, and a sum
+/// over them that does not depend on their order.
 macro_rules! tables {
-    ($($name:literal),*) => {
-        tables!($(($name, "t::text")),*);
-    };
-    ($(($name:literal, $row:literal)),*) => {
-        &[$(($name, concat!(
+    ($($name:literal $row:literal),*) => {
+        pub(super) const ROWS: &[(&str, &str)] =
+            &[$(($name, concat!("SELECT count(*) FROM ", $name))),*];
+        const SUMS: &[(&str, &str)] = &[$(($name, concat!(
             "SELECT count(*), coalesce(sum(('x' || substr(md5(", $row,
             "), 1, 16))::bit(64)::int8::numeric), 0)::text FROM ", $name, " t"
-        ))),*]
+        ))),*];
     };
 }
 
-/// Every table but `workers`, which is of processes and not of the store.
-const TABLES: &[(&str, &str)] = tables!(
-    "meta",
-    "crawls",
-    "tallies",
-    "hosts",
-    "robots",
-    "crawl_hosts",
-    "urls",
-    "crawl_pages",
-    "page_links",
-    "results",
-    "originals",
-    "contents",
-    "jobs",
-    "api_keys",
-    "users",
-    "sessions",
-    "login_failures",
-    "activity"
-);
-/// Records are large: they are summed up by themselves.
-const RECORDS: &[(&str, &str)] =
-    tables!(("records", "row(t.crawl, t.seq, t.kind, md5(t.record))::text"));
+tables! {
+    "meta" "t::text",
+    "crawls" "t::text",
+    "tallies" "t::text",
+    "hosts" "t::text",
+    "robots" "t::text",
+    "crawl_hosts" "t::text",
+    "urls" "t::text",
+    "crawl_pages" "t::text",
+    "page_links" "t::text",
+    "results" "t::text",
+    "records" "row(t.crawl, t.seq, t.kind, md5(t.record))::text",
+    "originals" "t::text",
+    "contents" "t::text",
+    "jobs" "t::text",
+    "api_keys" "t::text",
+    "users" "t::text",
+    "sessions" "t::text",
+    "login_failures" "t::text",
+    "activity" "t::text"
+}
 
 /// A connection that nobody else uses.
 #[derive(Debug)]
@@ -140,7 +137,7 @@ impl Backstage {
                 self.conn.run(SETTINGS).await?;
             }
             let mut tables = BTreeMap::new();
-            for (name, sql) in TABLES.iter().chain(RECORDS) {
+            for (name, sql) in SUMS {
                 let row = self.conn.query_one(sql, &[]).await?;
                 let facts = TableFacts {
                     rows: row.get::<_, i64>(0) as u64,
@@ -178,7 +175,7 @@ impl Backstage {
 
     /// Removes the store.
     pub(crate) async fn drop_everything(&self) -> Result<(), StoreError> {
-        let names = TABLES.iter().chain(RECORDS).map(|(name, _)| *name);
+        let names = ROWS.iter().map(|(name, _)| *name);
         let names: Vec<&str> = names.chain(["workers"]).collect();
         let sql = format!(
             "SET LOCAL statement_timeout = 0; DROP TABLE IF EXISTS {} CASCADE;

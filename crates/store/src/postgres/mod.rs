@@ -14,6 +14,7 @@
 //! * [`reader`], [`records`], [`edges`], [`explain`]: questions
 //! * [`queue`], [`queue_rows`]: a crawl's queue, changed and looked at
 //! * [`overview`], [`pages`], [`purge`]: questions across crawls, and cleaning up
+//! * [`upkeep`], [`storage`], [`revise`]: what grows old, what there is, what is said anew
 //! * [`jobs`], [`accounts`], [`workers`]: what servers and workers keep besides
 //! * [`backstage`]: whole tables, for backups
 
@@ -39,10 +40,13 @@ mod queue_rows;
 mod reader;
 mod records;
 mod retry;
+mod revise;
 mod schema;
+mod storage;
 mod tallies;
 mod text;
 mod tls;
+mod upkeep;
 mod workers;
 
 pub(crate) use backstage::Backstage;

@@ -21,6 +21,7 @@
 //! * [`queue`], [`queue_rows`]: the queue of a crawl changed and looked at
 //! * [`pages`], [`overview`]: questions across crawls
 //! * [`purge`], [`sweep`]: what is forgotten, and the files that nothing refers to
+//! * [`upkeep`], [`chores`], [`storage`], [`revise`]: what grows old, what there is, what is said anew
 //! * [`jobs`], [`keys`], [`accounts`]: what a server keeps besides
 //! * [`account_writer`]: keys and accounts, written from anywhere
 //! * [`side`]: small changes by another connection than the writer's
@@ -31,6 +32,7 @@ mod account_writer;
 mod accounts;
 mod cache;
 mod checkpoint;
+mod chores;
 mod commit;
 mod counters;
 mod crawls;
@@ -53,13 +55,16 @@ mod queue;
 mod queue_rows;
 mod reader;
 mod results;
+mod revise;
 mod row;
 mod schema;
 mod side;
 mod statements;
+mod storage;
 mod sweep;
 mod terrain;
 mod terrain_rows;
+mod upkeep;
 mod writer;
 
 pub use account_writer::SqliteAccountWriter;
