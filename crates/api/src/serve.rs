@@ -127,6 +127,7 @@ impl Server {
         let router = routes::router(&self.app);
         let cleaning = [
             tokio::spawn(crate::jobs::cleaning::remove_old(Arc::clone(&self.app))),
+            tokio::spawn(crate::jobs::cleaning::clean_up(Arc::clone(&self.app))),
             tokio::spawn(crate::auth::login::remove_old(Arc::clone(&self.app))),
         ];
         let graceful = GracefulShutdown::new();

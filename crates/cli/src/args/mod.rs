@@ -12,7 +12,11 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
-pub(crate) use admin::{AdminArgs, AdminCommand, BackupArgs, RestoreArgs, VerifyArgs};
+pub(crate) use admin::{
+    AdminArgs, AdminCommand, ArchiveArgs, ArchiveCompression, ArchiveFormat, BackupArgs,
+    CleanupArgs, EndedArg, RebuildArgs, ReplayArgs, ReplayKeep, ReportArgs, RequeueArgs,
+    RestoreArgs, VerifyArgs,
+};
 pub(crate) use content::{ContentArgs, KeepArg, SitemapsArg};
 pub(crate) use extract::{ExtractArgs, ExtractFormat};
 

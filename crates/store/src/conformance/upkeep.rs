@@ -46,7 +46,7 @@ async fn end(crawl: &Crawl<'_>, name: &str, visit: Visit) {
 async fn mixed<'s>(store: &'s dyn Store) -> Crawl<'s> {
     let crawl = Crawl::begin(store, &["a", "b", "c"], breadth()).await;
     let links = vec![
-        refused(store, "d", ReasonCode::OutOfScope),
+        refused(store, "d", ReasonCode::OtherHost),
         link(store, "e"),
     ];
     let page = crawl.page("a").await;

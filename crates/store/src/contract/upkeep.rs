@@ -179,6 +179,8 @@ pub trait Upkeep: Send + Sync + std::fmt::Debug {
     async fn recount(&self, crawl: CrawlId) -> Result<CrawlCounts, StoreError>;
     /// What is said of a crawl becomes what is counted. The crawl must have ended.
     async fn repair_counts(&self, crawl: CrawlId) -> Result<(), StoreError>;
+    /// The answer of a visit as it was kept: see [`segment::split_answer`](crate::segment::split_answer).
+    async fn answer(&self, crawl: CrawlId, seq: Sequence) -> Result<Option<Vec<u8>>, StoreError>;
     /// A visit gets other content: it is written to the end of the log once more, with it. The crawl
     /// must have ended. Nothing if the visit is not the page's newest.
     async fn revise(
@@ -201,6 +203,25 @@ pub async fn clean<S: Upkeep + Overview + ?Sized>(
         Some(purge) => Ok(store.purge(purge).await?.into()),
         None => store.clean_rows(what, before, dry_run).await,
     }
+}
+
+/// Removes what is older than so many days, kind by kind, and then the files that nothing refers to any
+/// more. Kinds that are kept for 0 days are kept for ever.
+pub async fn clean_up<S: Upkeep + Overview + ?Sized>(
+    store: &S,
+    ages: &[(Ageing, u32)],
+    now: UnixMillis,
+    dry_run: bool,
+) -> Result<Vec<(Ageing, Cleaned)>, StoreError> {
+    let mut done = Vec::new();
+    for (what, days) in ages.iter().filter(|(_, days)| *days > 0) {
+        let before = UnixMillis(now.0 - i64::from(*days) * 86_400_000);
+        done.push((*what, clean(store, *what, before, dry_run).await?));
+    }
+    if !dry_run {
+        store.sweep().await?;
+    }
+    Ok(done)
 }
 
 /// Figures in which two counts differ.

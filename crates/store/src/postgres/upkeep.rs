@@ -12,7 +12,7 @@ use super::{
     pool::Conn,
     purge::Released,
     queue::{lock, rows_are_gone},
-    reader, revise, storage,
+    reader, records, revise, storage,
     tallies::{self, Changes},
 };
 use crate::{
@@ -98,6 +98,11 @@ impl Upkeep for PostgresStore {
             conn.commit().await
         })
         .await
+    }
+
+    async fn answer(&self, crawl: CrawlId, seq: Sequence) -> Result<Option<Vec<u8>>, StoreError> {
+        self.ask(async { records::answer(&*self.soon().await?, crawl, seq).await })
+            .await
     }
 
     async fn revise(

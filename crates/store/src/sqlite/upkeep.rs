@@ -9,6 +9,7 @@ use super::{
     chores::{self, Chore},
     counters::Counters,
     fault::Fault,
+    reader,
     revise::Revision,
     storage,
     writer::{Command, Writer},
@@ -58,6 +59,16 @@ impl Upkeep for SqliteStore {
 
     async fn repair_counts(&self, crawl: CrawlId) -> Result<(), StoreError> {
         self.tell(|reply| Command::RepairCounts(crawl, reply)).await
+    }
+
+    async fn answer(&self, crawl: CrawlId, seq: Sequence) -> Result<Option<Vec<u8>>, StoreError> {
+        let folder = segment::folder(&self.path);
+        self.pool
+            .ask(move |conn| match reader::body_ref(conn, crawl, seq)? {
+                Some(reference) => Ok(segment::fetch::content(&folder, reference)?),
+                None => Ok(None),
+            })
+            .await
     }
 
     async fn revise(

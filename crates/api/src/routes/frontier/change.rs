@@ -86,6 +86,7 @@ impl RecoverRequest {
             ended_before: self.older_than_seconds.map(age),
             delayed: states.contains(&"delayed"),
             suspended: states.contains(&"suspended"),
+            ..Requeue::default()
         })
     }
 }
