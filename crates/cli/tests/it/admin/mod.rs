@@ -2,9 +2,13 @@
 //!
 //! * `backups`: a database file copied while a crawl writes it, and made anew of the copy
 //! * `dumps`: the same on PostgreSQL
+//! * `lifecycle`: what is old goes, archives, reports
+//! * `repairs`: pages queued again, content and figures made anew
 
 mod backups;
 mod dumps;
+mod lifecycle;
+mod repairs;
 
 use std::path::Path;
 
