@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 use trawl_api::ServeError;
 use trawl_engine::EngineError;
-use trawl_store::{StoreError, backup::BackupError};
+use trawl_store::{StoreError, backup::BackupError, copy::CopyError};
 
 pub(crate) const NOTHING_FETCHED: u8 = 3;
 pub(crate) const INTERRUPTED: u8 = 130;
@@ -65,6 +65,13 @@ fn code_of(error: &anyhow::Error) -> u8 {
     }
     if let Some(backup) = error.downcast_ref::<BackupError>() {
         return if backup.is_bad_input() {
+            BAD_INPUT
+        } else {
+            STORE
+        };
+    }
+    if let Some(copy) = error.downcast_ref::<CopyError>() {
+        return if copy.is_bad_input() {
             BAD_INPUT
         } else {
             STORE

@@ -34,6 +34,30 @@ pub(crate) enum AdminCommand {
     Replay(ReplayArgs),
     /// Count anew what is kept in numbers, and make the search index anew
     Rebuild(RebuildArgs),
+    /// Move a database file to PostgreSQL; goes on where an earlier attempt stopped
+    Copy(CopyArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CopyArgs {
+    /// The database file (`sqlite:` may stand before it)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) from: String,
+    /// The database: postgres://…
+    #[arg(long, value_name = "URL", required_unless_present = "to_file")]
+    pub(crate) to: Option<String>,
+    /// Read the address of the database from this file, so that no command line holds a password
+    #[arg(long, value_name = "FILE", conflicts_with = "to")]
+    pub(crate) to_file: Option<PathBuf>,
+    /// Let crawls that are paused go on as soon as a worker is there
+    #[arg(long)]
+    pub(crate) resume: bool,
+    /// Only say what would be copied
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// No progress
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
 }
 
 #[derive(Debug, Args)]

@@ -14,7 +14,7 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use admin::{
     AdminArgs, AdminCommand, ArchiveArgs, ArchiveCompression, ArchiveFormat, BackupArgs,
-    CleanupArgs, EndedArg, RebuildArgs, ReplayArgs, ReplayKeep, ReportArgs, RequeueArgs,
+    CleanupArgs, CopyArgs, EndedArg, RebuildArgs, ReplayArgs, ReplayKeep, ReportArgs, RequeueArgs,
     RestoreArgs, VerifyArgs,
 };
 pub(crate) use content::{ContentArgs, KeepArg, SitemapsArg};

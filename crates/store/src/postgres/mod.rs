@@ -16,7 +16,7 @@
 //! * [`overview`], [`pages`], [`purge`]: questions across crawls, and cleaning up
 //! * [`upkeep`], [`storage`], [`revise`]: what grows old, what there is, what is said anew
 //! * [`jobs`], [`accounts`], [`workers`]: what servers and workers keep besides
-//! * [`backstage`]: whole tables, for backups
+//! * [`backstage`], [`intake`]: whole tables, for backups and copies
 
 mod accounts;
 mod address;
@@ -27,7 +27,8 @@ mod crawls;
 mod edges;
 mod explain;
 mod fault;
-mod identity;
+pub(crate) mod identity;
+mod intake;
 mod jobs;
 mod loans;
 mod options;
@@ -50,6 +51,7 @@ mod upkeep;
 mod workers;
 
 pub(crate) use backstage::Backstage;
+pub(crate) use intake::{Intake, Standing};
 pub use options::{LoanOptions, PostgresOptions};
 
 use std::sync::{Arc, Mutex, PoisonError};

@@ -50,12 +50,26 @@ pub(super) async fn prepare(conn: &Conn, place: &str, create: bool) -> Result<Ke
     let secret = conn
         .query_opt("SELECT value FROM meta WHERE key = 'key_secret'", &[])
         .await?;
+    let copying = conn
+        .query_opt("SELECT 1 FROM meta WHERE key = 'copying'", &[])
+        .await?;
     conn.commit().await?;
+    if copying.is_some() {
+        return Err(StoreError::Database(format!(
+            "a copy to {place} has not come to its end: run `trawl admin copy` again"
+        ))
+        .into());
+    }
     let bytes = secret.and_then(|row| <[u8; 16]>::try_from(row.get::<_, &[u8]>(0)).ok());
     bytes.map(KeySecret).ok_or_else(|| {
         let (path, why) = (place.to_owned(), "its key secret is missing".to_owned());
         StoreError::Damaged { path, why }.into()
     })
+}
+
+/// Makes the schema in a database with nothing in it.
+pub(super) async fn make(conn: &Conn, place: &str) -> Result<(), Fault> {
+    prepare(conn, place, true).await.map(drop)
 }
 
 fn outdated(place: &str, found: i64) -> StoreError {

@@ -71,9 +71,10 @@ pub use account_writer::SqliteAccountWriter;
 pub use accounts::SqliteAccounts;
 pub use keys::SqliteKeys;
 pub(crate) use fault::Fault;
-pub(crate) use lock::beside;
+pub(crate) use lock::{Lock, beside};
 pub use open::OpenOptions;
 pub(crate) use pool::open as open_to_read;
+pub(crate) use schema::key_secret;
 pub(crate) use sweep::used as used_segments;
 pub use terrain_rows::{BusyDomain, TerrainRows};
 
@@ -104,8 +105,8 @@ use crate::{
 };
 
 /// The right to write a file, for whoever replaces it.
-pub(crate) fn take_lock(database: &std::path::Path, command: &str) -> Result<lock::Lock, StoreError> {
-    lock::Lock::take(database, command).map_err(|fault| fault.at(database))
+pub(crate) fn take_lock(database: &std::path::Path, command: &str) -> Result<Lock, StoreError> {
+    Lock::take(database, command).map_err(|fault| fault.at(database))
 }
 
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);

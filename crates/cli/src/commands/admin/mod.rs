@@ -3,6 +3,7 @@
 mod archive;
 mod backup;
 mod cleanup;
+mod copy;
 mod rebuild;
 mod replay;
 mod report;
@@ -24,6 +25,7 @@ pub(crate) async fn run(args: AdminArgs) -> anyhow::Result<ExitCode> {
         AdminCommand::Report(args) => report::run(&args).await,
         AdminCommand::Requeue(args) => requeue::run(&args).await,
         AdminCommand::Replay(args) => Box::pin(replay::run(&args)).await,
+        AdminCommand::Copy(args) => Box::pin(copy::run(&args)).await,
         AdminCommand::Rebuild(args) => Box::pin(rebuild::run(args)).await,
     }
 }

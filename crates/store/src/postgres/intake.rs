@@ -1,0 +1,404 @@
+//! A database that takes in a whole store, batch by batch. How far it is stands in tables of its own, which
+//! go when it is done; until then nobody can open it as a store.
+
+use std::{collections::BTreeMap, error::Error, pin::pin, time::Duration};
+
+use bytes::BytesMut;
+use futures_util::TryStreamExt;
+use rustc_hash::FxHashMap;
+use tokio_postgres::{
+    Row as PgRow,
+    types::{IsNull, ToSql, Type, to_sql_checked},
+};
+use trawl_types::{KeySecret, PageId};
+
+use super::{
+    address::Address,
+    commit::POSITION_BITS,
+    fault::Fault,
+    identity::next_choice,
+    pool::{Conn, Pool, Taken},
+    schema,
+    text::{Heard, Said},
+};
+use crate::{
+    contract::StoreError,
+    copy::{
+        cells::{Cell, Row, Sum},
+        plan::{Col, Plan},
+        source::Batch,
+    },
+};
+
+const PATIENCE: Duration = Duration::from_secs(10);
+
+const PROGRESS: &str = "CREATE TABLE IF NOT EXISTS copy_progress (
+      name text PRIMARY KEY, cursor text, rows int8 NOT NULL, sum_a int8 NOT NULL,
+      sum_b int8 NOT NULL, done bool NOT NULL);
+    CREATE TABLE IF NOT EXISTS copy_moved (source int8 PRIMARY KEY, page int8 NOT NULL)";
+
+/// Batches take as long as they take.
+const SETTINGS: &str = "SET LOCAL statement_timeout = 0;
+    SET LOCAL idle_in_transaction_session_timeout = 0";
+
+/// What a database is to a copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// It is being filled by this copy, or begins to be.
+    Ours,
+    /// It is being filled by another one.
+    OfAnother,
+    Occupied,
+}
+
+/// How far a table is.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Reached {
+    pub(crate) cursor: Option<String>,
+    pub(crate) rows: u64,
+    pub(crate) done: bool,
+    sum: Sum,
+}
+
+#[derive(Debug)]
+pub(crate) struct Intake {
+    place: String,
+    _pool: Pool,
+    conn: Taken,
+    standing: Standing,
+}
+
+impl Intake {
+    async fn connect(url: &str) -> Result<(Pool, Taken), StoreError> {
+        let pool = Pool::new(Address::parse(url)?, 2)?;
+        let conn = pool.take(PATIENCE).await;
+        let conn = conn.map_err(|fault| fault.at(pool.place()))?;
+        Ok((pool, conn))
+    }
+
+    /// Makes an empty database ready, or finds out what it holds.
+    pub(crate) async fn begin(
+        url: &str,
+        secret: KeySecret,
+        fingerprint: &str,
+    ) -> Result<Self, StoreError> {
+        let (pool, conn) = Self::connect(url).await?;
+        let place = pool.place().to_owned();
+        let begin = async {
+            let standing = look(&conn, &place, fingerprint).await?;
+            if standing != Some(Standing::Ours) && standing.is_some() {
+                return Ok(standing.unwrap_or(Standing::Occupied));
+            }
+            if standing.is_none() {
+                schema::make(&conn, &place).await?;
+            }
+            conn.begin().await?;
+            conn.run(SETTINGS).await?;
+            let sql = "INSERT INTO meta (key, value) VALUES ('key_secret', $1), ('copying', $2)
+                ON CONFLICT (key) DO UPDATE SET value = excluded.value";
+            conn.execute(sql, &[&&secret.0[..], &fingerprint.as_bytes()])
+                .await?;
+            conn.run(PROGRESS).await?;
+            conn.commit().await?;
+            Ok(Standing::Ours)
+        };
+        let standing = begin.await.map_err(|fault: Fault| fault.at(&place))?;
+        Ok(Self {
+            place,
+            _pool: pool,
+            conn,
+            standing,
+        })
+    }
+
+    /// Nothing if a copy could be made; otherwise the name of what is in the way.
+    pub(crate) async fn is_free(
+        url: &str,
+        fingerprint: &str,
+    ) -> Result<Option<String>, StoreError> {
+        let (pool, conn) = Self::connect(url).await?;
+        let found = look(&conn, pool.place(), fingerprint).await;
+        let found = found.map_err(|fault| fault.at(pool.place()))?;
+        let free = matches!(found, None | Some(Standing::Ours));
+        Ok((!free).then(|| pool.place().to_owned()))
+    }
+
+    pub(crate) fn place(&self) -> &str {
+        &self.place
+    }
+
+    pub(crate) fn standing(&self) -> Standing {
+        self.standing
+    }
+
+    fn said<T>(&self, done: Result<T, Fault>) -> Result<T, StoreError> {
+        done.map_err(|fault| fault.at(&self.place))
+    }
+
+    /// Pages that got another number than their first choice.
+    pub(crate) async fn moved(&self) -> Result<Vec<(i64, i64)>, StoreError> {
+        let rows = self.conn.query("SELECT source, page FROM copy_moved", &[]);
+        let rows = self.said(rows.await)?;
+        Ok(rows.iter().map(|row| (row.get(0), row.get(1))).collect())
+    }
+
+    pub(crate) async fn reached(&self, plan: &Plan) -> Result<Reached, StoreError> {
+        let sql = "SELECT cursor, rows, sum_a, sum_b, done FROM copy_progress WHERE name = $1";
+        let row = self.said(self.conn.query_opt(sql, &[&plan.name]).await)?;
+        Ok(row.map_or_else(Reached::default, |row| {
+            let rows = row.get::<_, i64>(1) as u64;
+            Reached {
+                cursor: row.get::<_, Option<Heard>>(0).map(|cursor| cursor.0),
+                rows,
+                done: row.get(4),
+                sum: Sum::from_stored(rows, (row.get(2), row.get(3))),
+            }
+        }))
+    }
+
+    /// One transaction: rows, and how far the table is. Gives pages that got another number.
+    pub(crate) async fn take_in(
+        &self,
+        plan: &'static Plan,
+        mut batch: Batch,
+        reached: &mut Reached,
+    ) -> Result<Vec<(i64, i64)>, StoreError> {
+        let mut next = reached.clone();
+        let work = async {
+            self.conn.begin().await?;
+            self.conn.run(SETTINGS).await?;
+            let moved = match plan.table {
+                "urls" => settle(&self.conn, &mut batch).await?,
+                _ => Vec::new(),
+            };
+            for row in &batch.rows {
+                next.sum.add(row);
+            }
+            next.rows = next.sum.rows;
+            next.done = batch.cursor.is_none();
+            next.cursor.clone_from(&batch.cursor);
+            load(&self.conn, plan, &batch.rows).await?;
+            self.note(plan, &next).await?;
+            self.conn.commit().await?;
+            Ok(moved)
+        };
+        let moved = work.await;
+        let moved = self.said(moved)?;
+        *reached = next;
+        Ok(moved)
+    }
+
+    async fn note(&self, plan: &Plan, reached: &Reached) -> Result<(), Fault> {
+        let sql = "INSERT INTO copy_progress (name, cursor, rows, sum_a, sum_b, done)
+            VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (name) DO UPDATE SET
+            cursor = excluded.cursor, rows = excluded.rows, sum_a = excluded.sum_a,
+            sum_b = excluded.sum_b, done = excluded.done";
+        let (a, b) = reached.sum.to_stored();
+        let cursor = reached.cursor.as_deref().map(Said);
+        let rows = reached.rows as i64;
+        let values: [super::pool::Param<'_>; 6] =
+            [&plan.name, &cursor, &rows, &a, &b, &reached.done];
+        self.conn.execute(sql, &values).await?;
+        Ok(())
+    }
+
+    /// Every table is read back: what differs from what was sent.
+    pub(crate) async fn differences(
+        &self,
+        plans: &'static [Plan],
+    ) -> Result<Vec<String>, StoreError> {
+        let mut sent: BTreeMap<&str, (Sum, &'static Plan)> = BTreeMap::new();
+        for plan in plans {
+            let reached = self.reached(plan).await?;
+            let known = sent.entry(plan.table).or_insert((Sum::default(), plan));
+            known.0 = known.0.and(reached.sum);
+        }
+        let mut wrong = Vec::new();
+        for (table, (sum, plan)) in sent {
+            let found = self.said(self.sum(plan).await)?;
+            if found.rows != sum.rows {
+                wrong.push(format!(
+                    "{table} has {} rows instead of {}",
+                    found.rows, sum.rows
+                ));
+            } else if found != sum {
+                wrong.push(format!("{table} has other rows than were sent"));
+            }
+        }
+        Ok(wrong)
+    }
+
+    async fn sum(&self, plan: &'static Plan) -> Result<Sum, Fault> {
+        self.conn.begin().await?;
+        self.conn.run(SETTINGS).await?;
+        self.conn.run("SET LOCAL enable_seqscan = on").await?;
+        let sql = format!("SELECT {} FROM {}", names(plan), plan.table);
+        let mut sum = Sum::default();
+        {
+            let mut rows = pin!(self.conn.stream(&sql).await?);
+            while let Some(row) = rows.try_next().await? {
+                sum.add(&cells(plan, &row));
+            }
+        }
+        self.conn.commit().await?;
+        Ok(sum)
+    }
+
+    /// What is made of the rest, and the end: from here on it is a store.
+    pub(crate) async fn finish(&self, last_page: i64) -> Result<(), StoreError> {
+        let work = async {
+            self.conn.begin().await?;
+            self.conn.run(SETTINGS).await?;
+            self.conn
+                .run("SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on")
+                .await?;
+            let sql = "INSERT INTO originals (crawl, page, hash)
+                SELECT DISTINCT ON (crawl, hash) crawl, page, hash FROM (
+                  SELECT r.crawl, r.seq, r.page,
+                    substr(coalesce(c.text_hash, r.content_hash), 1, 16) AS hash
+                  FROM results r LEFT JOIN contents c ON c.crawl = r.crawl AND c.seq = r.seq
+                  WHERE r.duplicate_of IS NULL) firsts
+                WHERE hash IS NOT NULL ORDER BY crawl, hash, seq ON CONFLICT DO NOTHING";
+            self.conn.execute(sql, &[]).await?;
+            for sql in [
+                "SELECT setval(pg_get_serial_sequence('crawls', 'id'), max(id)) FROM crawls",
+                "SELECT setval(pg_get_serial_sequence('page_links', 'id'), max(id)) FROM page_links",
+            ] {
+                self.conn.query(sql, &[]).await?;
+            }
+            // Numbers of commits are older than what they find.
+            let commits = (last_page >> POSITION_BITS) + 1;
+            self.conn
+                .query("SELECT setval('commits', $1)", &[&commits])
+                .await?;
+            self.conn
+                .run("DROP TABLE copy_progress, copy_moved; DELETE FROM meta WHERE key = 'copying'")
+                .await?;
+            self.conn.commit().await
+        };
+        self.said(work.await)?;
+        // Plans are made with what is known of the tables.
+        self.said(self.conn.run("SET statement_timeout = 0; ANALYZE").await)
+    }
+}
+
+/// Nothing for a database with nothing in it.
+async fn look(conn: &Conn, place: &str, fingerprint: &str) -> Result<Option<Standing>, Fault> {
+    if schema::format(conn, place).await? == 0 {
+        return Ok(None);
+    }
+    let sql = "SELECT value FROM meta WHERE key = 'copying'";
+    if let Some(row) = conn.query_opt(sql, &[]).await? {
+        let ours = row.get::<_, &[u8]>(0) == fingerprint.as_bytes();
+        let standing = if ours { Standing::Ours } else { Standing::OfAnother };
+        return Ok(Some(standing));
+    }
+    let sql = "SELECT EXISTS (SELECT 1 FROM crawls) OR EXISTS (SELECT 1 FROM hosts)
+        OR EXISTS (SELECT 1 FROM urls) OR EXISTS (SELECT 1 FROM api_keys)
+        OR EXISTS (SELECT 1 FROM users) OR EXISTS (SELECT 1 FROM jobs)";
+    let occupied: bool = conn.query_one(sql, &[]).await?.get(0);
+    Ok(occupied.then_some(Standing::Occupied))
+}
+
+/// Pages whose number is taken get the next free one.
+async fn settle(conn: &Conn, batch: &mut Batch) -> Result<Vec<(i64, i64)>, Fault> {
+    let mut taken: FxHashMap<i64, ()> = FxHashMap::default();
+    let mut moved = Vec::new();
+    let wanted: Vec<i64> = batch.rows.iter().map(|row| int(&row[0])).collect();
+    let sql = "SELECT page FROM urls WHERE page = ANY($1)";
+    for row in conn.query(sql, &[&wanted]).await? {
+        taken.insert(row.get(0), ());
+    }
+    for (row, id) in batch.rows.iter_mut().zip(&batch.ids) {
+        let first = int(&row[0]);
+        let mut page = first;
+        while taken.contains_key(&page) {
+            page = next_choice(PageId(page)).0;
+            let sql = "SELECT 1 FROM urls WHERE page = $1";
+            if conn.query_opt(sql, &[&page]).await?.is_some() {
+                taken.insert(page, ());
+            }
+        }
+        taken.insert(page, ());
+        if page != first {
+            row[0] = Cell::Int(page);
+            moved.push((*id, page));
+        }
+    }
+    for (source, page) in &moved {
+        let sql = "INSERT INTO copy_moved (source, page) VALUES ($1, $2)";
+        conn.execute(sql, &[source, page]).await?;
+    }
+    Ok(moved)
+}
+
+fn int(cell: &Cell) -> i64 {
+    match cell {
+        Cell::Int(number) => *number,
+        _ => 0,
+    }
+}
+
+fn names(plan: &Plan) -> String {
+    let names = plan.columns.iter().map(|(name, _)| *name);
+    names.collect::<Vec<_>>().join(", ")
+}
+
+async fn load(conn: &Conn, plan: &Plan, rows: &[Row]) -> Result<(), Fault> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let sql = format!("COPY {} ({}) FROM STDIN BINARY", plan.table, names(plan));
+    let types: Vec<Type> = plan.columns.iter().map(|(_, col)| type_of(*col)).collect();
+    conn.load(&sql, &types, rows).await
+}
+
+fn type_of(col: Col) -> Type {
+    match col {
+        Col::Int2 => Type::INT2,
+        Col::Int4 => Type::INT4,
+        Col::Int8 => Type::INT8,
+        Col::Bool => Type::BOOL,
+        Col::Text => Type::TEXT,
+        Col::Bytes => Type::BYTEA,
+    }
+}
+
+fn cells(plan: &Plan, row: &PgRow) -> Row {
+    let cell = |(at, (_, col)): (usize, &(&str, Col))| match col {
+        Col::Int2 => row.get::<_, Option<i16>>(at).map(i64::from).into(),
+        Col::Int4 => row.get::<_, Option<i32>>(at).map(i64::from).into(),
+        Col::Int8 => row.get::<_, Option<i64>>(at).into(),
+        Col::Bool => row.get::<_, Option<bool>>(at).map_or(Cell::Null, Cell::Bool),
+        Col::Text => {
+            let text: Option<Heard> = row.get(at);
+            text.map_or(Cell::Null, |text| Cell::Text(text.0))
+        }
+        Col::Bytes => row.get::<_, Option<Vec<u8>>>(at).map_or(Cell::Null, Cell::Bytes),
+    };
+    plan.columns.iter().enumerate().map(cell).collect()
+}
+
+impl ToSql for Cell {
+    fn to_sql(
+        &self,
+        ty: &Type,
+        out: &mut BytesMut,
+    ) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
+        match self {
+            Self::Null => Ok(IsNull::Yes),
+            Self::Bool(value) => value.to_sql(ty, out),
+            Self::Int(value) if *ty == Type::INT2 => i16::try_from(*value)?.to_sql(ty, out),
+            Self::Int(value) if *ty == Type::INT4 => i32::try_from(*value)?.to_sql(ty, out),
+            Self::Int(value) => value.to_sql(ty, out),
+            Self::Text(text) => Said(text).to_sql(ty, out),
+            Self::Bytes(bytes) => bytes.to_sql(ty, out),
+        }
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+
+    to_sql_checked!();
+}
