@@ -56,9 +56,9 @@ pub(crate) fn moment(text: &str) -> Result<UnixMillis, String> {
     };
     let moment = chrono::DateTime::parse_from_rfc3339(text).map(|at| at.timestamp_millis());
     let found = moment.ok().or_else(day);
-    found.map(UnixMillis).ok_or_else(|| {
-        format!("{text:?} is no date: write 2026-01-31 or 2026-01-31T12:00:00Z")
-    })
+    found
+        .map(UnixMillis)
+        .ok_or_else(|| format!("{text:?} is no date: write 2026-01-31 or 2026-01-31T12:00:00Z"))
 }
 
 /// A host as the store names it.

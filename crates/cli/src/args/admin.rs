@@ -207,7 +207,12 @@ pub(crate) struct RebuildArgs {
     #[arg(long)]
     pub(crate) index: bool,
     /// Languages of pages in the index, separated by commas, or `all`
-    #[arg(long, value_name = "CODES", value_delimiter = ',', default_value = "en")]
+    #[arg(
+        long,
+        value_name = "CODES",
+        value_delimiter = ',',
+        default_value = "en"
+    )]
     pub(crate) languages: Vec<String>,
     #[command(flatten)]
     pub(crate) model: ModelArgs,

@@ -30,8 +30,8 @@ use crate::{
 use besides::Wanted;
 pub(crate) use fields::Fields;
 use markdown::MarkdownFolder;
-pub(crate) use rows::Rows;
 use rows::LinkRows;
+pub(crate) use rows::Rows;
 
 const PAGE_SIZE: u32 = 500;
 
@@ -202,7 +202,9 @@ pub(crate) async fn write_record(
     crawl: CrawlId,
     record: &PageRecord,
 ) -> anyhow::Result<()> {
-    let besides = Wanted::of_rows(rows, false).of(store, crawl, record).await?;
+    let besides = Wanted::of_rows(rows, false)
+        .of(store, crawl, record)
+        .await?;
     Ok(rows.write(record, &besides)?)
 }
 

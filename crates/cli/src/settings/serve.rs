@@ -7,7 +7,9 @@ use std::{
 
 use trawl_api::{
     ServerSettings,
-    settings::{AccessSettings, Anonymous, Limits, Rates, SessionSettings, TlsFiles, UpkeepSettings},
+    settings::{
+        AccessSettings, Anonymous, Limits, Rates, SessionSettings, TlsFiles, UpkeepSettings,
+    },
 };
 use trawl_store::contract::upkeep::Ageing;
 use trawl_types::spec::{FetchSpec, UserAgent};

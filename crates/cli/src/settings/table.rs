@@ -44,7 +44,10 @@ pub(crate) const SECTIONS: &[(&str, &str)] = &[
     ("rates", "Requests a minute"),
     ("sessions", "How long one stays logged in"),
     ("limits", "How much one may ask for"),
-    ("retention", "How long what is kept, if old data is to go by itself (days; 0 for ever)"),
+    (
+        "retention",
+        "How long what is kept, if old data is to go by itself (days; 0 for ever)",
+    ),
     ("crawl", "How the web is asked"),
     ("network", "Whom it may contact besides public addresses"),
     ("log", "What it says"),

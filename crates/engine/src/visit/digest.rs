@@ -173,7 +173,12 @@ fn take(plan: &CrawlPlan, raw: &Raw, visit: &mut Visit, found: &Extracted) {
     visit.truncated |= found.truncated;
     let keep = plan.spec.keep;
     let json = keep.content().then(|| content_json(keep, found));
-    visit.digest = Some(digest_of(&raw.url, visit.crawled_at, found, json.as_deref()));
+    visit.digest = Some(digest_of(
+        &raw.url,
+        visit.crawled_at,
+        found,
+        json.as_deref(),
+    ));
 }
 
 /// Fingerprints, and the content where it is kept.

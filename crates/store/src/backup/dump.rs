@@ -7,12 +7,7 @@ use std::{
     path::Path,
 };
 
-use super::{
-    error::BackupError,
-    manifest::TableFacts,
-    postgres::DUMP,
-    tools::Tool,
-};
+use super::{error::BackupError, manifest::TableFacts, postgres::DUMP, tools::Tool};
 use crate::segment::warc;
 
 /// Tables that lie in parts, whose names are numbered.
@@ -145,7 +140,8 @@ mod tests {
 
     #[test]
     fn a_record_that_cannot_be_read_is_noticed() {
-        let record = crate::segment::encode_content("http://a.test/", trawl_types::UnixMillis(0), b"{}");
+        let record =
+            crate::segment::encode_content("http://a.test/", trawl_types::UnixMillis(0), b"{}");
         let hex = super::super::files::hex(&record.unwrap());
         let text = format!(
             "COPY public.records (crawl, seq, kind, record) FROM stdin;\n\

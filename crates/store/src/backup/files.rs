@@ -87,10 +87,8 @@ pub(super) fn copy_in(
     compress: bool,
 ) -> Result<FileFacts, BackupError> {
     let to = folder.join(name);
-    let mut source = File::open(from)
-        .map_err(BackupError::io(from))?
-        .take(bytes);
-    let copy = || -> io::Result<FileFacts> {
+    let mut source = File::open(from).map_err(BackupError::io(from))?.take(bytes);
+    let mut copy = || -> io::Result<FileFacts> {
         let mut out = Hashing::new(BufWriter::with_capacity(BUFFER, File::create(&to)?));
         if compress {
             let mut encoder = zstd::Encoder::new(&mut out, LEVEL)?;
@@ -196,13 +194,13 @@ impl Drop for Draft<'_> {
 /// Only a backup is ever replaced, and only if somebody says so; a folder with nothing in it is free.
 fn may_be_replaced(output: Output<'_>) -> Result<(), BackupError> {
     let name = || output.folder.display().to_string();
-    match fs::read_dir(output.folder) {
+    match fs::read_dir(output.folder).map(Iterator::count) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
             Err(BackupError::Foreign(name()))
         }
         Err(error) => Err(BackupError::io(output.folder)(error)),
-        Ok(mut entries) if entries.next().is_none() => Ok(()),
+        Ok(0) => Ok(()),
         Ok(_) if !output.folder.join(MANIFEST).exists() => Err(BackupError::Foreign(name())),
         Ok(_) if output.force => Ok(()),
         Ok(_) => Err(BackupError::Exists(name())),

@@ -1,11 +1,7 @@
 //! A database file with its bodies, and back. The rows are one consistent snapshot; bodies are appended
 //! before the rows that refer to them, so that files which are copied afterwards hold all of them.
 
-use std::{
-    collections::BTreeMap,
-    fs, io,
-    path::Path,
-};
+use std::{collections::BTreeMap, fs, io, path::Path};
 
 use rusqlite::{Connection, OpenFlags};
 
@@ -81,7 +77,10 @@ fn attempt_at(
         let from = segment::folder(database).join(&name);
         // One that is still not there was lost long ago, with the power: its rows are worth keeping.
         if is_last && !from.exists() {
-            tracing::warn!(file = name, "bodies are missing, and so they are in the backup");
+            tracing::warn!(
+                file = name,
+                "bodies are missing, and so they are in the backup"
+            );
             continue;
         }
         let facts = files::copy_in(&from, bytes, &bodies, &name, false)?;

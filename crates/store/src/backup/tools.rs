@@ -93,7 +93,10 @@ impl Tool {
     }
 
     pub(super) fn start(&self, mut command: Command) -> Result<Child, BackupError> {
-        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn();
         child.map_err(|error| self.missing(&error))
     }
 

@@ -45,10 +45,7 @@ async fn end(crawl: &Crawl<'_>, name: &str, visit: Visit) {
 /// `a` and `b` were read, `c` failed, `d` was refused, `e` waits.
 async fn mixed<'s>(store: &'s dyn Store) -> Crawl<'s> {
     let crawl = Crawl::begin(store, &["a", "b", "c"], breadth()).await;
-    let links = vec![
-        refused(store, "d", ReasonCode::OtherHost),
-        link(store, "e"),
-    ];
+    let links = vec![refused(store, "d", ReasonCode::OtherHost), link(store, "e")];
     let page = crawl.page("a").await;
     let mut settlement = fetched(page, links);
     settlement.end = VisitEnd::Final(Box::new(with_records("a", NOW)));
@@ -134,7 +131,13 @@ pub async fn a_body_that_a_later_visit_refers_to_stays_for_it(
     assert_eq!(store.body(first.id, Sequence(1)).await.unwrap(), None);
     let kept = store.body(second.id, Sequence(1)).await.unwrap();
     assert_eq!(kept.as_deref(), Some(&b"a"[..]));
-    assert!(store.content(second.id, Sequence(1)).await.unwrap().is_some());
+    assert!(
+        store
+            .content(second.id, Sequence(1))
+            .await
+            .unwrap()
+            .is_some()
+    );
     let done = clean(store, Ageing::Versions, LATER, false).await.unwrap();
     assert_eq!(done.rows, 1, "the page was visited again since");
     assert_eq!(store.counts(first.id).await.unwrap().done, 0);
@@ -235,9 +238,17 @@ pub async fn a_revised_visit_is_the_newest_of_its_page(store: &(impl Store + Ove
         content: Some(content),
         ..Digest::default()
     };
-    let revise = async |seq| store.revise(crawl.id, Sequence(seq), digest.clone(), LATER).await;
+    let revise = async |seq| {
+        store
+            .revise(crawl.id, Sequence(seq), digest.clone(), LATER)
+            .await
+    };
     assert_eq!(revise(1).await.unwrap(), Some(Sequence(4)));
-    assert_eq!(revise(1).await.unwrap(), None, "it is not the newest any more");
+    assert_eq!(
+        revise(1).await.unwrap(),
+        None,
+        "it is not the newest any more"
+    );
     let content = store.content(crawl.id, Sequence(4)).await.unwrap();
     assert_eq!(content.as_deref(), Some(&b"{\"of\":\"other\"}"[..]));
     let body = store.body(crawl.id, Sequence(4)).await.unwrap();

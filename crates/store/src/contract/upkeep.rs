@@ -90,9 +90,7 @@ impl FromStr for Ageing {
 
     fn from_str(text: &str) -> Result<Self, ()> {
         let all = Self::ALL.into_iter();
-        all.into_iter()
-            .find(|kind| kind.as_str() == text)
-            .ok_or(())
+        all.into_iter().find(|kind| kind.as_str() == text).ok_or(())
     }
 }
 

@@ -3,21 +3,24 @@
 //! every table is read back and compared with what was sent.
 //!
 //! * [`cells`]: rows on their way, and sums over them
-//! * [`plan`]: what becomes of which table
+//! * [`plan`], [`tables`]: what becomes of which table
 //! * [`source`]: the file, row by row, with numbers as the other store has them
 //! * `postgres::intake`: the database that takes them in
 
 pub(crate) mod cells;
+mod numbers;
 pub(crate) mod plan;
 pub(crate) mod source;
+pub(crate) mod tables;
 
 use std::{path::Path, sync::Arc};
 
 use trawl_types::CrawlState;
 
 use self::{
-    plan::{PLANS, Plan},
+    plan::Plan,
     source::{Batch, Source},
+    tables::plans,
 };
 use crate::{
     PostgresOptions, PostgresStore, Store,
@@ -48,7 +51,10 @@ pub enum CopyError {
 impl CopyError {
     /// Whether the caller can do something about it.
     pub fn is_bad_input(&self) -> bool {
-        matches!(self, Self::Occupied(_) | Self::Changed(_) | Self::Maps { .. })
+        matches!(
+            self,
+            Self::Occupied(_) | Self::Changed(_) | Self::Maps { .. }
+        )
     }
 }
 
@@ -107,12 +113,12 @@ pub async fn copy_to_postgres(
     let source = Arc::new(source);
     source.know_moved(intake.moved().await?);
     let mut copied = Copied::default();
-    for plan in PLANS {
+    for plan in plans() {
         let table = copy_table(&source, &intake, plan, &mut copied, progress).await?;
         copied.tables.push(table);
     }
     copied.lost = source.lost();
-    let differences = intake.differences(PLANS).await?;
+    let differences = intake.differences().await?;
     if !differences.is_empty() {
         return Err(CopyError::Differs(differences));
     }

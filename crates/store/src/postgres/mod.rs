@@ -16,7 +16,7 @@
 //! * [`overview`], [`pages`], [`purge`]: questions across crawls, and cleaning up
 //! * [`upkeep`], [`storage`], [`revise`]: what grows old, what there is, what is said anew
 //! * [`jobs`], [`accounts`], [`workers`]: what servers and workers keep besides
-//! * [`backstage`], [`intake`]: whole tables, for backups and copies
+//! * [`backstage`], [`intake`], [`intake_rows`]: whole tables, for backups and copies
 
 mod accounts;
 mod address;
@@ -29,6 +29,7 @@ mod explain;
 mod fault;
 pub(crate) mod identity;
 mod intake;
+mod intake_rows;
 mod jobs;
 mod loans;
 mod options;

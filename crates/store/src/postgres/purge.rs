@@ -220,7 +220,12 @@ impl Released {
               JOIN contents c ON c.crawl = r.crawl AND c.seq = r.seq
               WHERE r.page = n.page AND b.kind = 1
               AND c.record_crawl = b.crawl AND c.record_seq = b.seq)";
-        let Self { crawls, seqs, kinds, pages } = self;
+        let Self {
+            crawls,
+            seqs,
+            kinds,
+            pages,
+        } = self;
         conn.execute(sql, &[crawls, seqs, kinds, pages]).await?;
         Ok(())
     }

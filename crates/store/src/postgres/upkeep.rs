@@ -317,7 +317,12 @@ async fn recount(conn: &Conn, crawl: CrawlId) -> Result<CrawlCounts, Fault> {
     let mut counts = tallies::counts(conn, crawl).await?;
     counts.outcomes.clear();
     counts.reasons.clear();
-    (counts.discovered, counts.pending, counts.done, counts.refused) = (0, 0, 0, 0);
+    (
+        counts.discovered,
+        counts.pending,
+        counts.done,
+        counts.refused,
+    ) = (0, 0, 0, 0);
     (counts.pages, counts.duplicates) = (0, 0);
     let sql = "SELECT state, reason, count(*) FROM crawl_pages WHERE crawl = $1 GROUP BY 1, 2";
     for row in conn.query(sql, &[&crawl.0]).await? {

@@ -130,7 +130,10 @@ pub(crate) fn decode_content(record: &[u8]) -> std::io::Result<Vec<u8>> {
 pub fn split_answer(answer: &[u8]) -> (Vec<(&str, &str)>, &[u8]) {
     let end = end_of_head(answer, 0).unwrap_or(0);
     let head = std::str::from_utf8(&answer[..end]).unwrap_or_default();
-    let headers = head.lines().skip(1).filter_map(|line| line.split_once(": "));
+    let headers = head
+        .lines()
+        .skip(1)
+        .filter_map(|line| line.split_once(": "));
     (headers.collect(), &answer[end..])
 }
 

@@ -41,8 +41,10 @@ impl LinkList {
             return Ok(Vec::new());
         }
         let links = parse::<IgnoredAny>(&self.links)?;
-        let target = |(to, kind, ..)| (PageId(to), LinkKind::from_stored(kind));
-        Ok(links.into_iter().map(target).collect())
+        let targets = links
+            .into_iter()
+            .map(|(to, kind, ..)| (PageId(to), LinkKind::from_stored(kind)));
+        Ok(targets.collect())
     }
 }
 

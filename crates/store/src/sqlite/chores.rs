@@ -18,10 +18,17 @@ pub(crate) enum Chore {
         before: i64,
     },
     /// URLs of a crawl that has ended which it never visited.
-    Unqueue { crawl: CrawlId },
+    Unqueue {
+        crawl: CrawlId,
+    },
     /// Figures before a minute become those of buckets of this many minutes.
-    RollUp { width: i64, before: i64 },
-    Robots { before: i64 },
+    RollUp {
+        width: i64,
+        before: i64,
+    },
+    Robots {
+        before: i64,
+    },
 }
 
 /// Beginnings of the parts of a log.
@@ -66,9 +73,8 @@ pub(super) fn count(conn: &Connection, chore: &Chore) -> Result<Cleaned, Fault> 
         } => {
             let values = params![crawl.0, after, after + STEP, before];
             let sum = |length: &str, table: &str, old: &str| {
-                let sql = format!(
-                    "SELECT count(*), coalesce(sum({length}), 0) FROM {table} WHERE {old}"
-                );
+                let sql =
+                    format!("SELECT count(*), coalesce(sum({length}), 0) FROM {table} WHERE {old}");
                 ask(&sql, values)
             };
             let bodies = sum("body_length", "results", OLD_BODIES)?;
@@ -87,7 +93,9 @@ pub(super) fn count(conn: &Connection, chore: &Chore) -> Result<Cleaned, Fault> 
             params![before, width],
         ),
         Chore::Robots { before } => ask(
-            &format!("SELECT count(*), coalesce(sum(length(body)), 0) FROM robots WHERE {OLD_ROBOTS}"),
+            &format!(
+                "SELECT count(*), coalesce(sum(length(body)), 0) FROM robots WHERE {OLD_ROBOTS}"
+            ),
             params![before],
         ),
     }

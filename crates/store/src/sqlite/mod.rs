@@ -69,8 +69,8 @@ mod writer;
 
 pub use account_writer::SqliteAccountWriter;
 pub use accounts::SqliteAccounts;
-pub use keys::SqliteKeys;
 pub(crate) use fault::Fault;
+pub use keys::SqliteKeys;
 pub(crate) use lock::{Lock, beside};
 pub use open::OpenOptions;
 pub(crate) use pool::open as open_to_read;

@@ -134,7 +134,9 @@ fn recount(conn: &Connection, crawl: CrawlId) -> Result<Counters, Fault> {
     )?;
     let mut rows = statement.query([crawl.0])?;
     while let Some(row) = rows.next()? {
-        let reason = row.get::<_, Option<u8>>(1)?.and_then(ReasonCode::from_stored);
+        let reason = row
+            .get::<_, Option<u8>>(1)?
+            .and_then(ReasonCode::from_stored);
         let count = row.get::<_, i64>(2)? as u64;
         counters.count_pages(row.get(0)?, reason, count);
     }

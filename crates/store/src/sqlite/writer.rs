@@ -10,10 +10,10 @@ use trawl_types::{CrawlId, CrawlSpec, CrawlState, HostId, Sequence, UnixMillis};
 
 use super::{
     cache::Memory,
+    chores::Chore,
     commit::{Commit, OpenCrawl},
     fault::Fault,
     lock::Lock,
-    chores::Chore,
     purge::PurgeStep,
     reader,
     revise::Revision,

@@ -26,14 +26,18 @@ struct Ages {
 pub(crate) async fn run(args: &CleanupArgs) -> anyhow::Result<ExitCode> {
     let ages = ages(args)?;
     let database = args.database.find()?;
-    let store = database
-        .open_to_look_after("cleanup", args.dry_run)
-        .await?;
+    let store = database.open_to_look_after("cleanup", args.dry_run).await?;
     let mut all: Vec<(&str, Cleaned)> = Vec::new();
     if let Some(days) = ages.jobs {
         let before = UnixMillis(now().0 - i64::from(days) * 86_400_000);
         let jobs = old_jobs(store.as_ref(), before, args.dry_run).await?;
-        all.push(("jobs", Cleaned { rows: jobs, bytes: 0 }));
+        all.push((
+            "jobs",
+            Cleaned {
+                rows: jobs,
+                bytes: 0,
+            },
+        ));
     }
     let cleaned = clean_up(store.as_ref(), &ages.others, now(), args.dry_run).await?;
     all.extend(cleaned.iter().map(|(what, done)| (what.as_str(), *done)));
@@ -99,7 +103,11 @@ fn say(args: &CleanupArgs, all: &[(&str, Cleaned)]) -> anyhow::Result<()> {
             .iter()
             .map(|(what, done)| ((*what).to_owned(), json!(done)))
             .collect();
-        writeln!(out, "{}", json!({ "dry_run": args.dry_run, "cleaned": kinds }))?;
+        writeln!(
+            out,
+            "{}",
+            json!({ "dry_run": args.dry_run, "cleaned": kinds })
+        )?;
         return Ok(());
     }
     let verb = if args.dry_run { "would go" } else { "went" };

@@ -40,7 +40,11 @@ pub(crate) async fn run(args: &CopyArgs) -> anyhow::Result<ExitCode> {
     let done = done?;
     let verb = if args.dry_run { "would be" } else { "were" };
     for table in &done.tables {
-        println!("{:<16} {:>14} rows {verb} copied", table.name, number(table.rows));
+        println!(
+            "{:<16} {:>14} rows {verb} copied",
+            table.name,
+            number(table.rows)
+        );
     }
     if done.found > 0 {
         println!("{} of them by an earlier attempt", number(done.found));

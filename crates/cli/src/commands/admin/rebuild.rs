@@ -26,7 +26,8 @@ pub(crate) async fn run(args: RebuildArgs) -> anyhow::Result<ExitCode> {
     let store = database.open_to_look_after("rebuild", args.check).await?;
     let wrong = counters(store.as_ref(), &args).await?;
     store.close().await?;
-    if args.index && !args.check
+    if args.index
+        && !args.check
         && let Database::File(path) = &database
     {
         Box::pin(make_index(path, &args)).await?;
@@ -67,7 +68,11 @@ async fn counters(store: &dyn ServerStore, args: &RebuildArgs) -> anyhow::Result
             store.repair_counts(row.id).await?;
         }
     }
-    let what = if args.check { "differ" } else { "were put right" };
+    let what = if args.check {
+        "differ"
+    } else {
+        "were put right"
+    };
     println!("{} figures {what}", number(wrong));
     Ok(wrong)
 }

@@ -58,7 +58,15 @@ pub(crate) async fn run(args: &ReplayArgs) -> anyhow::Result<ExitCode> {
         // What is written here comes after the end that was seen, and is not read again.
         let records = records.into_iter().filter(|r| r.seq <= row.last_seq);
         for record in records.filter(|record| wanted(args, record)) {
-            one(store.as_ref(), row.id, &spec, &record, args.dry_run, &mut done).await?;
+            one(
+                store.as_ref(),
+                row.id,
+                &spec,
+                &record,
+                args.dry_run,
+                &mut done,
+            )
+            .await?;
         }
     }
     store.close().await?;
@@ -84,7 +92,10 @@ fn wanted(args: &ReplayArgs, record: &PageRecord) -> bool {
     record.outcome.is_page()
         && args.since.is_none_or(|since| record.crawled_at >= since)
         && args.before.is_none_or(|before| record.crawled_at < before)
-        && args.domain.as_ref().is_none_or(|name| host().as_ref() == Some(name))
+        && args
+            .domain
+            .as_ref()
+            .is_none_or(|name| host().as_ref() == Some(name))
 }
 
 async fn one(

@@ -10,7 +10,11 @@ use crate::{
 };
 
 pub(crate) async fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
-    let store = args.database.find()?.open_to_look_after("report", true).await?;
+    let store = args
+        .database
+        .find()?
+        .open_to_look_after("report", true)
+        .await?;
     let storage = store.storage(args.top).await?;
     store.close().await?;
     if args.json {

@@ -37,7 +37,11 @@ fn a_backup_made_while_a_crawl_runs_is_a_store_that_goes_on_to_the_same_end() {
     assert!(web.log().len() < PAGES as usize, "the crawl ran meanwhile");
     run.finish().expect_code(0);
 
-    let said = admin("verify").arg(&backup).arg("--json").run().expect_code(0);
+    let said = admin("verify")
+        .arg(&backup)
+        .arg("--json")
+        .run()
+        .expect_code(0);
     let said = &said.json_lines()[0];
     assert_eq!(said["whole"], true);
     assert_eq!(said["lost"], 0);
@@ -47,7 +51,10 @@ fn a_backup_made_while_a_crawl_runs_is_a_store_that_goes_on_to_the_same_end() {
     assert!(said["records"].as_u64().unwrap() >= visited);
 
     let restored = folder.path().join("restored.db");
-    let restoring = admin("restore").arg(&backup).arg("--database").arg(&restored);
+    let restoring = admin("restore")
+        .arg(&backup)
+        .arg("--database")
+        .arg(&restored);
     restoring.run().expect_code(0);
     let left = Snapshot::of(&restored);
     left.assert_sound();
@@ -85,7 +92,10 @@ fn a_search_index_is_part_of_the_backup() {
     let (backup, restored) = (folder.path().join("b"), folder.path().join("r.db"));
     let output = |call: Trawl| call.arg("--output").arg(&backup);
     output(admin_on("backup", &database)).run().expect_code(0);
-    let restoring = admin("restore").arg(&backup).arg("--database").arg(&restored);
+    let restoring = admin("restore")
+        .arg(&backup)
+        .arg("--database")
+        .arg(&restored);
     restoring.run().expect_code(0);
     let hits = |database: &Path| {
         let search = Trawl::on("search", database).args(["--json", "page"]);
@@ -107,7 +117,12 @@ fn nothing_is_overwritten_unless_somebody_says_so() {
     assert!(done.stderr.contains("--force"), "{}", done.stderr);
     back_up().arg("--force").run().expect_code(0);
 
-    let restore = || admin("restore").arg(&backup).arg("--database").arg(&database);
+    let restore = || {
+        admin("restore")
+            .arg(&backup)
+            .arg("--database")
+            .arg(&database)
+    };
     let done = restore().run().expect_code(2);
     assert!(done.stderr.contains("--force"), "{}", done.stderr);
     restore().arg("--force").run().expect_code(0);
@@ -133,8 +148,8 @@ fn a_damaged_backup_is_refused_and_says_what_is_wrong() {
             flip(&to.join("bodies/000001.warc.zst"));
         }),
         ("bytes instead of", |to| {
-            let file = fs::File::options().write(true);
-            let file = file.open(to.join("database.db.zst")).unwrap();
+            let path = to.join("database.db.zst");
+            let file = fs::File::options().write(true).open(path).unwrap();
             file.set_len(100).unwrap();
         }),
         ("000001.warc.zst", |to| {

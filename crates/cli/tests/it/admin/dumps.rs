@@ -24,7 +24,10 @@ fn a_backup_made_while_workers_crawl_is_a_store_that_goes_on_to_the_same_end() {
         let worker = Worker::start(&url, &[]);
         let api = front.client();
         let job = api.post("/spider/crawl?result_mode=store", &everything(&web, 20));
-        let job = job.expect(202).json()["job_id"].as_str().unwrap().to_owned();
+        let job = job.expect(202).json()["job_id"]
+            .as_str()
+            .unwrap()
+            .to_owned();
         web.wait_until(|log| log.len() > 100);
         let (folder, _) = place();
         let backup = folder.path().join("backup");
@@ -33,14 +36,23 @@ fn a_backup_made_while_workers_crawl_is_a_store_that_goes_on_to_the_same_end() {
         assert!(web.log().len() < PAGES as usize, "the crawl ran meanwhile");
         worker.kill();
 
-        let said = admin("verify").arg(&backup).arg("--json").run().expect_code(0);
+        let said = admin("verify")
+            .arg(&backup)
+            .arg("--json")
+            .run()
+            .expect_code(0);
         let said = &said.json_lines()[0];
         let visited = said["manifest"]["tables"]["results"]["rows"].as_u64();
         assert!((1..u64::from(PAGES)).contains(&visited.unwrap()), "{said}");
         assert_eq!(said["lost"], 0);
 
         // Checked against the manifest, table by table, by the command itself.
-        let restore = || admin("restore").arg(&backup).arg("--database").arg(&restored);
+        let restore = || {
+            admin("restore")
+                .arg(&backup)
+                .arg("--database")
+                .arg(&restored)
+        };
         restore().run().expect_code(0);
         let again = restore().run().expect_code(2);
         assert!(again.stderr.contains("--force"), "{}", again.stderr);
@@ -116,7 +128,11 @@ fn the_programs_of_the_server_are_found_checked_and_told_no_password_openly() {
 
     pretend(&bin, "99.1");
     let done = with_path(&path).expect_code(2);
-    assert!(done.stderr.contains("password: 6 user: trawl"), "{}", done.stderr);
+    assert!(
+        done.stderr.contains("password: 6 user: trawl"),
+        "{}",
+        done.stderr
+    );
     assert!(!done.stderr.contains("s3cret"), "{}", done.stderr);
     assert!(!backup.exists());
 }
@@ -128,7 +144,9 @@ fn a_database_in_use_is_not_replaced() {
     let backup = folder.path().join("backup");
     let options = PostgresOptions::default();
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let store = runtime.block_on(PostgresStore::open(&url, options)).unwrap();
+    let store = runtime
+        .block_on(PostgresStore::open(&url, options))
+        .unwrap();
     let call = admin_on("backup", &url).arg("--output").arg(&backup);
     call.run().expect_code(0);
     let restore = || {

@@ -49,11 +49,17 @@ fn what_is_old_goes_after_a_dry_run_that_said_so() {
     age(&database, 8, 100);
     let would = cleanup(&database, &["--dry-run"]);
     assert_eq!(would["cleaned"]["visits"]["rows"], 8);
-    assert_eq!(would["cleaned"]["bodies"]["rows"], 16, "each with its content");
+    assert_eq!(
+        would["cleaned"]["bodies"]["rows"], 16,
+        "each with its content"
+    );
     assert_eq!(would["cleaned"]["robots"]["rows"], 1);
     assert_eq!(results(&database).len(), PAGES as usize);
     let only = cleanup(&database, &["--only", "bodies", "--days", "99"]);
-    assert_eq!(only["cleaned"], json!({ "bodies": would["cleaned"]["bodies"] }));
+    assert_eq!(
+        only["cleaned"],
+        json!({ "bodies": would["cleaned"]["bodies"] })
+    );
     let all = results(&database);
     assert_eq!(all.len(), PAGES as usize, "only bodies went");
     let bodies = all.iter().filter(|page| !page["html"].is_null()).count();
@@ -71,7 +77,9 @@ fn what_is_old_goes_after_a_dry_run_that_said_so() {
 fn a_kind_that_there_is_not_is_named_with_those_that_there_are() {
     let (_folder, database) = place();
     let _web = crawled(&database);
-    let done = admin_on("cleanup", &database).args(["--only", "cookies"]).run();
+    let done = admin_on("cleanup", &database)
+        .args(["--only", "cookies"])
+        .run();
     let done = done.expect_code(2);
     assert!(done.stderr.contains("\"cookies\""), "{}", done.stderr);
     assert!(done.stderr.contains("failures"), "{}", done.stderr);
@@ -117,7 +125,10 @@ fn unpacked(path: &Path) -> Vec<u8> {
         let mut decoder = flate2::read::GzDecoder::new(file);
         decoder.read_to_end(&mut plain).unwrap();
     } else {
-        zstd::Decoder::new(file).unwrap().read_to_end(&mut plain).unwrap();
+        zstd::Decoder::new(file)
+            .unwrap()
+            .read_to_end(&mut plain)
+            .unwrap();
     }
     plain
 }
@@ -142,13 +153,23 @@ fn what_an_archive_removes_is_in_it_first() {
     let output = folder.path().join("cold");
     let archive = |args: &[&str]| {
         let call = admin_on("archive", &database).arg("--output").arg(&output);
-        call.args(["--before", "2000-01-01T00:00:00Z"]).args(args).run()
+        call.args(["--before", "2000-01-01T00:00:00Z"])
+            .args(args)
+            .run()
     };
-    assert!(archive(&["--dry-run"]).expect_code(0).stdout.contains(" 0 pages"));
+    assert!(
+        archive(&["--dry-run"])
+            .expect_code(0)
+            .stdout
+            .contains(" 0 pages")
+    );
     let recent = chrono_days_ago(50);
     let archive = |args: &[&str]| {
         let call = admin_on("archive", &database).arg("--output").arg(&output);
-        call.args(["--before", &recent]).args(args).run().expect_code(0)
+        call.args(["--before", &recent])
+            .args(args)
+            .run()
+            .expect_code(0)
     };
     assert!(archive(&["--dry-run"]).stdout.contains(" 8 pages"));
     assert!(!output.exists(), "a dry run writes nothing");
@@ -176,7 +197,10 @@ fn what_an_archive_removes_is_in_it_first() {
 fn chrono_days_ago(days: u64) -> String {
     let now = std::time::SystemTime::now();
     let then = now - std::time::Duration::from_secs(days * 86_400);
-    let millis = then.duration_since(std::time::UNIX_EPOCH).unwrap().as_millis();
+    let millis = then
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap()
+        .as_millis();
     trawl_types::UnixMillis(i64::try_from(millis).unwrap()).iso()
 }
 
@@ -187,14 +211,20 @@ fn an_archive_may_be_tables_for_spreadsheets() {
     let output = folder.path().join("cold");
     let call = admin_on("archive", &database).arg("--output").arg(&output);
     let call = call.args(["--crawl", "1", "--format", "csv", "--compress", "gzip"]);
-    call.args(["--fields", "url,title,status_code"]).run().expect_code(0);
+    call.args(["--fields", "url,title,status_code"])
+        .run()
+        .expect_code(0);
     let made = inside(&output);
     assert_checksums(&made);
     let text = unpacked(&made.join("crawl-000001.csv.gz"));
     let text = String::from_utf8(text).unwrap();
     assert!(text.starts_with("url,title,status_code\n"), "{text}");
     assert_eq!(text.lines().count(), PAGES as usize + 1);
-    assert_eq!(results(&database).len(), PAGES as usize, "nothing was removed");
+    assert_eq!(
+        results(&database).len(),
+        PAGES as usize,
+        "nothing was removed"
+    );
     let bad = [
         (&["--output", "x"][..], "--before"),
         (&["--output", "x", "--crawl", "9"], "no crawl 9"),
@@ -203,7 +233,10 @@ fn an_archive_may_be_tables_for_spreadsheets() {
         (&["--output", "/proc/x", "--crawl", "1"], "/proc/x"),
     ];
     for (args, names) in bad {
-        let done = admin_on("archive", &database).args(args).run().expect_code(2);
+        let done = admin_on("archive", &database)
+            .args(args)
+            .run()
+            .expect_code(2);
         assert!(done.stderr.contains(names), "{args:?}: {}", done.stderr);
     }
 }
@@ -230,7 +263,10 @@ fn a_crawl_under_way_is_neither_archived_nor_cleaned() {
 fn the_report_adds_up_what_is_stored() {
     let (_folder, database) = place();
     let _web = crawled(&database);
-    let report = admin_on("report", &database).arg("--json").run().expect_code(0);
+    let report = admin_on("report", &database)
+        .arg("--json")
+        .run()
+        .expect_code(0);
     let report = &report.json_lines()[0];
     let rows = |name: &str| {
         let tables = report["tables"].as_array().unwrap();

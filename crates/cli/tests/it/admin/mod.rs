@@ -4,8 +4,10 @@
 //! * `dumps`: the same on PostgreSQL
 //! * `lifecycle`: what is old goes, archives, reports
 //! * `repairs`: pages queued again, content and figures made anew
+//! * `copying`: a file moved to PostgreSQL
 
 mod backups;
+mod copying;
 mod dumps;
 mod lifecycle;
 mod repairs;
@@ -27,7 +29,12 @@ fn admin_on(command: &str, database: impl AsRef<std::ffi::OsStr>) -> Trawl {
 /// What the crawls of a file hold, row by row, without the names of files.
 fn results(database: &Path) -> Vec<serde_json::Value> {
     let done = Trawl::on("export", database)
-        .args(["--format", "ndjson", "--fields", "url,outcome,title,content_hash,seq,html"])
+        .args([
+            "--format",
+            "ndjson",
+            "--fields",
+            "url,outcome,title,content_hash,seq,html",
+        ])
         .run()
         .expect_code(0);
     done.json_lines()

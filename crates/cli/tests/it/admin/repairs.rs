@@ -70,7 +70,11 @@ fn content_is_made_anew_of_stored_pages_without_asking_the_web() {
     };
     let same = replay(&[]);
     assert!(same.starts_with("0 pages got"), "{same}");
-    assert_eq!(texts(&database).len(), 12, "what is the same is not written");
+    assert_eq!(
+        texts(&database).len(),
+        12,
+        "what is the same is not written"
+    );
     let would = replay(&["--keep", "markdown,text", "--dry-run"]);
     assert!(would.starts_with("12 pages would get"), "{would}");
     assert_eq!(texts(&database).len(), 12);
@@ -120,7 +124,10 @@ fn figures_that_are_wrong_are_found_and_put_right() {
     }
     let said = rebuild(&["--check"]).expect_code(1).stdout;
     assert!(said.contains("done is said to be 5, and is 12"), "{said}");
-    assert!(said.contains("fetched is said to be 3, and is 12"), "{said}");
+    assert!(
+        said.contains("fetched is said to be 3, and is 12"),
+        "{said}"
+    );
     let said = rebuild(&[]).expect_code(0).stdout;
     assert!(said.contains("3 figures were put right"), "{said}");
     rebuild(&["--check"]).expect_code(0);
@@ -135,10 +142,17 @@ fn the_search_index_is_made_anew() {
     let index = format!("{}.search", database.display());
     std::fs::write(&index, "not an index").unwrap();
     let args = ["--index", "--languages", "all", "--model", "none"];
-    admin_on("rebuild", &database).args(args).run().expect_code(0);
-    let hits = Trawl::on("search", &database).args(["--json", "page"]).run();
+    admin_on("rebuild", &database)
+        .args(args)
+        .run()
+        .expect_code(0);
+    let hits = Trawl::on("search", &database)
+        .args(["--json", "page"])
+        .run();
     assert!(!hits.expect_code(0).stdout.is_empty());
-    let done = admin_on("rebuild", "postgres://127.0.0.1:1/x").arg("--index").run();
+    let done = admin_on("rebuild", "postgres://127.0.0.1:1/x")
+        .arg("--index")
+        .run();
     let done = done.expect_code(2);
     assert!(done.stderr.contains("--index"), "{}", done.stderr);
 }

@@ -13,11 +13,7 @@ use std::{
 };
 
 use serde_json::json;
-use trawl_store::contract::{
-    overview::Purge,
-    read::CrawlRow,
-    server::ServerStore,
-};
+use trawl_store::contract::{overview::Purge, read::CrawlRow, server::ServerStore};
 use trawl_types::{CrawlState, Sequence};
 
 use self::packed::{Facts, Packed};
@@ -51,7 +47,11 @@ pub(crate) async fn run(args: &ArchiveArgs) -> anyhow::Result<ExitCode> {
     if args.dry_run {
         for crawl in &crawls {
             let rows = count(store.as_ref(), crawl, args).await?;
-            println!("crawl {}: {} pages would be written", crawl.id, number(rows));
+            println!(
+                "crawl {}: {} pages would be written",
+                crawl.id,
+                number(rows)
+            );
         }
         store.close().await?;
         return Ok(ExitCode::SUCCESS);
@@ -128,7 +128,10 @@ fn new_folder(output: &Path) -> anyhow::Result<PathBuf> {
     let name = chrono::Utc::now().format("%Y%m%dT%H%M%S%3fZ").to_string();
     let folder = output.join(name);
     fs::create_dir_all(&folder).map_err(|error| {
-        BadInput(format!("--output: cannot make {}: {error}", folder.display()))
+        BadInput(format!(
+            "--output: cannot make {}: {error}",
+            folder.display()
+        ))
     })?;
     Ok(folder)
 }
