@@ -2,8 +2,11 @@
 //! before its file was made durable, read back and found to hold exactly what will be removed.
 //!
 //! * `packed`: a compressed file with its checksum, written and read back
+//! * `bucket`, `signature`: an S3-compatible store to send the files to
 
+mod bucket;
 mod packed;
+mod signature;
 
 use std::{
     fs,
@@ -16,7 +19,10 @@ use serde_json::json;
 use trawl_store::contract::{overview::Purge, read::CrawlRow, server::ServerStore};
 use trawl_types::{CrawlState, Sequence};
 
-use self::packed::{Facts, Packed};
+use self::{
+    bucket::Bucket,
+    packed::{Facts, Packed},
+};
 use super::now;
 use crate::{
     args::{ArchiveArgs, ArchiveCompression, ArchiveFormat, Format},
@@ -40,6 +46,7 @@ pub(crate) async fn run(args: &ArchiveArgs) -> anyhow::Result<ExitCode> {
         [] => Fields::all(),
         names => Fields::parse(names)?,
     };
+    let target = Target::parse(&args.output)?;
     let database = args.database.find()?;
     let only_looks = args.dry_run || !args.delete;
     let store = database.open_to_look_after("archive", only_looks).await?;
@@ -56,19 +63,20 @@ pub(crate) async fn run(args: &ArchiveArgs) -> anyhow::Result<ExitCode> {
         store.close().await?;
         return Ok(ExitCode::SUCCESS);
     }
-    let folder = new_folder(Path::new(&args.output))?;
+    let (folder, name) = target.new_folder()?;
     let mut all = Vec::new();
     for crawl in crawls {
         let written = write(store.as_ref(), crawl, args, &fields, &folder).await?;
         all.extend(written);
     }
     finish(&folder, args, &all)?;
+    target.send(&folder, &name, &all).await?;
     for written in &all {
         println!(
             "crawl {}: {} pages in {}",
             written.crawl.id,
             number(written.rows),
-            folder.join(&written.file.name).display()
+            target.shown(&name, &written.file.name)
         );
     }
     if args.delete {
@@ -123,17 +131,57 @@ async fn count(
     Ok(store.purge(purge(crawl, args, true)).await?.visits)
 }
 
-/// A folder of its own for each archive, so that none is ever overwritten.
-fn new_folder(output: &Path) -> anyhow::Result<PathBuf> {
-    let name = chrono::Utc::now().format("%Y%m%dT%H%M%S%3fZ").to_string();
-    let folder = output.join(name);
-    fs::create_dir_all(&folder).map_err(|error| {
-        BadInput(format!(
-            "--output: cannot make {}: {error}",
-            folder.display()
-        ))
-    })?;
-    Ok(folder)
+/// Where an archive goes.
+enum Target {
+    Folder(PathBuf),
+    /// By way of a folder on this machine, which goes when it has been sent.
+    Bucket(Box<Bucket>, tempfile::TempDir),
+}
+
+impl Target {
+    fn parse(output: &str) -> anyhow::Result<Self> {
+        let Some((bucket, prefix)) = Bucket::parse(output) else {
+            return Ok(Self::Folder(PathBuf::from(output)));
+        };
+        let bucket = Bucket::open(bucket, prefix)?;
+        Ok(Self::Bucket(Box::new(bucket), tempfile::tempdir()?))
+    }
+
+    /// A folder of its own for each archive, so that none is ever overwritten.
+    fn new_folder(&self) -> anyhow::Result<(PathBuf, String)> {
+        let name = chrono::Utc::now().format("%Y%m%dT%H%M%S%3fZ").to_string();
+        let folder = match self {
+            Self::Folder(folder) => folder.join(&name),
+            Self::Bucket(_, folder) => folder.path().join(&name),
+        };
+        fs::create_dir_all(&folder).map_err(|error| {
+            let folder = folder.display();
+            BadInput(format!("--output: cannot make {folder}: {error}"))
+        })?;
+        Ok((folder, name))
+    }
+
+    /// Every file, and at last what stands beside them.
+    async fn send(&self, folder: &Path, name: &str, all: &[Written]) -> anyhow::Result<()> {
+        let Self::Bucket(bucket, _) = self else {
+            return Ok(());
+        };
+        let mut files: Vec<Facts> = all.iter().map(|written| written.file.clone()).collect();
+        for beside in ["SHA256SUMS", "archive.json"] {
+            files.push(packed::facts_of(&folder.join(beside), beside)?);
+        }
+        for file in &files {
+            bucket.put(folder, name, file).await?;
+        }
+        Ok(())
+    }
+
+    fn shown(&self, folder: &str, file: &str) -> String {
+        match self {
+            Self::Folder(output) => output.join(folder).join(file).display().to_string(),
+            Self::Bucket(bucket, _) => format!("{}/{folder}/{file}", bucket.name()),
+        }
+    }
 }
 
 fn file_name(crawl: &CrawlRow, args: &ArchiveArgs) -> String {

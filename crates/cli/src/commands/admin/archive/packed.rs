@@ -10,6 +10,7 @@ use std::{
 
 use sha2::{Digest, Sha256};
 
+use super::signature::hex;
 use crate::{
     args::{ArchiveCompression, ArchiveFormat},
     exit::BadInput,
@@ -121,14 +122,6 @@ impl Write for Packed {
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
 /// Reads a file back from disk: it must have its checksum, and hold so many pages.
 pub(super) fn must_hold(
     folder: &Path,
@@ -161,7 +154,7 @@ pub(super) fn must_hold(
     Ok(())
 }
 
-fn facts_of(path: &Path, name: &str) -> io::Result<Facts> {
+pub(super) fn facts_of(path: &Path, name: &str) -> io::Result<Facts> {
     let mut hashed = (Sha256::new(), 0);
     let mut file = BufReader::with_capacity(1 << 20, File::open(path)?);
     loop {
