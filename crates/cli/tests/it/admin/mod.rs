@@ -3,10 +3,12 @@
 //! * `backups`: a database file copied while a crawl writes it, and made anew of the copy
 //! * `dumps`: the same on PostgreSQL
 //! * `lifecycle`: what is old goes, archives, reports
+//! * `buckets`: archives in an S3-compatible store
 //! * `repairs`: pages queued again, content and figures made anew
 //! * `copying`: a file moved to PostgreSQL
 
 mod backups;
+mod buckets;
 mod copying;
 mod dumps;
 mod lifecycle;

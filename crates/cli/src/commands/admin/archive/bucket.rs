@@ -159,7 +159,7 @@ impl Bucket {
             headers,
         };
         let uri = format!("{}://{}{path}", self.scheme, self.host);
-        let mut request = Request::builder().method(method).uri(uri);
+        let mut request = Request::builder().method(method.clone()).uri(uri);
         for (name, value) in sign(unsigned, &self.who) {
             request = request.header(name, value);
         }
