@@ -15,15 +15,12 @@ pub(crate) mod tables;
 
 use std::{path::Path, sync::Arc};
 
-use trawl_types::CrawlState;
-
 use self::{
     plan::Plan,
     source::{Batch, Source},
     tables::plans,
 };
 use crate::{
-    PostgresOptions, PostgresStore, Store,
     contract::StoreError,
     postgres::{Intake, Standing},
 };
@@ -122,8 +119,8 @@ pub async fn copy_to_postgres(
     if !differences.is_empty() {
         return Err(CopyError::Differs(differences));
     }
-    intake.finish(source.last_page()?).await?;
-    go_on(to, options).await?;
+    let last_page = source.last_page()?;
+    intake.finish(last_page, options.resume_paused).await?;
     Ok(copied)
 }
 
@@ -168,27 +165,4 @@ async fn copy_table(
         name: plan.name,
         rows: reached.rows,
     })
-}
-
-/// Running crawls wake their hosts, so that workers find them.
-async fn go_on(to: &str, options: CopyOptions) -> Result<(), StoreError> {
-    let open = PostgresOptions {
-        create: false,
-        connections: 2,
-        ..PostgresOptions::default()
-    };
-    let store = PostgresStore::open(to, open).await?;
-    for crawl in store.crawls().await? {
-        let goes_on = match crawl.state {
-            CrawlState::Running => true,
-            CrawlState::Paused => options.resume_paused,
-            _ => false,
-        };
-        if goes_on {
-            store
-                .set_state(crawl.id, CrawlState::Running, "", crawl.started_at)
-                .await?;
-        }
-    }
-    store.close().await
 }

@@ -76,21 +76,10 @@ impl Intake {
         let place = pool.place().to_owned();
         let begin = async {
             let standing = look(&conn, &place, fingerprint).await?;
-            if standing != Some(Standing::Ours) && standing.is_some() {
-                return Ok(standing.unwrap_or(Standing::Occupied));
-            }
             if standing.is_none() {
-                schema::make(&conn, &place).await?;
+                schema::make_for_copy(&conn, &place, secret, fingerprint, PROGRESS).await?;
             }
-            conn.begin().await?;
-            conn.run(SETTINGS).await?;
-            let sql = "INSERT INTO meta (key, value) VALUES ('key_secret', $1), ('copying', $2)
-                ON CONFLICT (key) DO UPDATE SET value = excluded.value";
-            conn.execute(sql, &[&&secret.0[..], &fingerprint.as_bytes()])
-                .await?;
-            conn.run(PROGRESS).await?;
-            conn.commit().await?;
-            Ok(Standing::Ours)
+            Ok(standing.unwrap_or(Standing::Ours))
         };
         let standing = begin.await.map_err(|fault: Fault| fault.at(&place))?;
         Ok(Self {
@@ -232,7 +221,11 @@ impl Intake {
     }
 
     /// What is made of the rest, and the end: from here on it is a store.
-    pub(crate) async fn finish(&self, last_page: i64) -> Result<(), StoreError> {
+    pub(crate) async fn finish(
+        &self,
+        last_page: i64,
+        resume_paused: bool,
+    ) -> Result<(), StoreError> {
         let work = async {
             self.conn.begin().await?;
             self.conn.run(SETTINGS).await?;
@@ -258,6 +251,18 @@ impl Intake {
             self.conn
                 .query("SELECT setval('commits', $1)", &[&commits])
                 .await?;
+            if resume_paused {
+                let sql = "UPDATE crawls SET state = 'running', why = '' WHERE state = 'paused'";
+                self.conn.execute(sql, &[]).await?;
+            }
+            // Nobody asks a host sooner than its delay allows, whenever it was asked last.
+            let sql = "UPDATE hosts h SET empties = 0,
+                  ready_at = clock_timestamp() + h.delay_ms * interval '1 ms'
+                FROM (SELECT DISTINCT p.host FROM crawls w
+                  JOIN crawl_pages p ON p.crawl = w.id AND p.state = 0
+                  WHERE w.state = 'running') n
+                WHERE h.id = n.host";
+            self.conn.execute(sql, &[]).await?;
             self.conn
                 .run("DROP TABLE copy_progress, copy_moved; DELETE FROM meta WHERE key = 'copying'")
                 .await?;
