@@ -97,11 +97,12 @@ pub async fn restore_postgres(
     blocking(move || fill(&tool, &file, &name)).await?;
     let found: BTreeMap<_, _> = database.tables().await?;
     let problems = verify::differences(&manifest, &found);
-    if problems.is_empty() {
-        return Ok(manifest);
+    if !problems.is_empty() {
+        let path = folder.display().to_string();
+        return Err(BackupError::Damaged { path, problems });
     }
-    let path = folder.display().to_string();
-    Err(BackupError::Damaged { path, problems })
+    database.end_loans().await?;
+    Ok(manifest)
 }
 
 fn fill(tool: &Tool, file: &Path, database: &str) -> Result<(), BackupError> {

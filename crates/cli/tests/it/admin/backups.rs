@@ -99,7 +99,8 @@ fn a_search_index_is_part_of_the_backup() {
     restoring.run().expect_code(0);
     let hits = |database: &Path| {
         let search = Trawl::on("search", database).args(["--json", "page"]);
-        search.run().expect_code(0).stdout
+        let found = search.run().expect_code(0).json_lines();
+        found[0]["results"].as_array().unwrap().clone()
     };
     assert!(!hits(&database).is_empty());
     assert_eq!(hits(&restored), hits(&database));

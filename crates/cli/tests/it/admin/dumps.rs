@@ -66,6 +66,21 @@ fn a_backup_made_while_workers_crawl_is_a_store_that_goes_on_to_the_same_end() {
     assert_eq!(end["status"], "completed", "{end}");
     assert_true_graph(&web, &restored, PAGES);
     assert_at_rest(&restored);
+
+    let said = |command: &str, args: &[&str]| {
+        let call = admin_on(command, &restored).args(args);
+        call.run().expect_code(0).stdout
+    };
+    let report: serde_json::Value = serde_json::from_str(&said("report", &["--json"])).unwrap();
+    assert_eq!(report["crawls"][0]["results"], PAGES);
+    assert!(said("rebuild", &["--check"]).contains("0 figures differ"));
+    assert!(said("requeue", &["--state", "all", "--dry-run"]).starts_with("400 pages"));
+    let cleaned: serde_json::Value = serde_json::from_str(&said("cleanup", &["--json"])).unwrap();
+    assert_eq!(cleaned["cleaned"]["visits"]["rows"], 0, "{cleaned}");
+    let (folder, _) = place();
+    let output = folder.path().to_str().unwrap();
+    let archived = said("archive", &["--crawl", "1", "--delete", "--output", output]);
+    assert!(archived.contains("400 pages were removed"), "{archived}");
 }
 
 #[test]
