@@ -78,6 +78,8 @@ pub struct Copied {
     pub lost: u64,
     /// Rows that an earlier attempt had brought over.
     pub found: u64,
+    /// An earlier attempt had come to its end.
+    pub already: bool,
 }
 
 /// Copies a database file, which nobody else may be writing, to an empty database, or goes on with that.
@@ -105,6 +107,12 @@ pub async fn copy_to_postgres(
     match intake.standing() {
         Standing::Occupied => return Err(CopyError::Occupied(intake.place().to_owned())),
         Standing::OfAnother => return Err(CopyError::Changed(from.display().to_string())),
+        Standing::Done => {
+            return Ok(Copied {
+                already: true,
+                ..Copied::default()
+            });
+        }
         Standing::Ours => {}
     }
     let source = Arc::new(source);

@@ -38,6 +38,8 @@ pub(crate) enum Standing {
     Ours,
     /// It is being filled by another one.
     OfAnother,
+    /// It was filled by this one.
+    Done,
     Occupied,
 }
 
@@ -98,7 +100,7 @@ impl Intake {
         let (pool, conn) = Self::connect(url).await?;
         let found = look(&conn, pool.place(), fingerprint).await;
         let found = found.map_err(|fault| fault.at(pool.place()))?;
-        let free = matches!(found, None | Some(Standing::Ours));
+        let free = matches!(found, None | Some(Standing::Ours | Standing::Done));
         Ok((!free).then(|| pool.place().to_owned()))
     }
 
@@ -263,14 +265,12 @@ impl Intake {
                   WHERE w.state = 'running') n
                 WHERE h.id = n.host";
             self.conn.execute(sql, &[]).await?;
-            self.conn
-                .run("DROP TABLE copy_progress, copy_moved; DELETE FROM meta WHERE key = 'copying'")
-                .await?;
+            let sql = "DROP TABLE copy_progress, copy_moved;
+                UPDATE meta SET key = 'copied' WHERE key = 'copying'; ANALYZE";
+            self.conn.run(sql).await?;
             self.conn.commit().await
         };
-        self.said(work.await)?;
-        // Plans are made with what is known of the tables.
-        self.said(self.conn.run("SET statement_timeout = 0; ANALYZE").await)
+        self.said(work.await)
     }
 }
 
@@ -279,9 +279,17 @@ async fn look(conn: &Conn, place: &str, fingerprint: &str) -> Result<Option<Stan
     if schema::format(conn, place).await? == 0 {
         return Ok(None);
     }
-    let sql = "SELECT value FROM meta WHERE key = 'copying'";
+    let sql = "SELECT value, key = 'copied' FROM meta WHERE key IN ('copying', 'copied')";
     if let Some(row) = conn.query_opt(sql, &[]).await? {
         let ours = row.get::<_, &[u8]>(0) == fingerprint.as_bytes();
+        if row.get(1) {
+            let done = if ours {
+                Standing::Done
+            } else {
+                Standing::Occupied
+            };
+            return Ok(Some(done));
+        }
         let standing = if ours {
             Standing::Ours
         } else {

@@ -38,6 +38,10 @@ pub(crate) async fn run(args: &CopyArgs) -> anyhow::Result<ExitCode> {
         eprintln!();
     }
     let done = done?;
+    if done.already {
+        println!("the database was copied before, and has not changed since");
+        return Ok(ExitCode::SUCCESS);
+    }
     let verb = if args.dry_run { "would be" } else { "were" };
     for table in &done.tables {
         println!(
