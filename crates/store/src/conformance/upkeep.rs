@@ -43,7 +43,7 @@ async fn end(crawl: &Crawl<'_>, name: &str, visit: Visit) {
 }
 
 /// `a` and `b` were read, `c` failed, `d` was refused, `e` waits.
-async fn mixed<'s>(store: &'s dyn Store) -> Crawl<'s> {
+async fn mixed(store: &dyn Store) -> Crawl<'_> {
     let crawl = Crawl::begin(store, &["a", "b", "c"], breadth()).await;
     let links = vec![refused(store, "d", ReasonCode::OtherHost), link(store, "e")];
     let page = crawl.page("a").await;

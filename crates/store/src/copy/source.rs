@@ -226,7 +226,7 @@ impl Inner {
                 Some(Value::Integer(id)) => *id,
                 _ => 0,
             };
-            if let Some(row) = self.convert(plan, values, secret, folder)? {
+            if let Some(row) = self.convert(plan, &values, secret, folder)? {
                 size += row.iter().map(Cell::size).sum::<usize>();
                 rows.push(row);
                 ids.push(id);
@@ -244,7 +244,7 @@ impl Inner {
     fn convert(
         &mut self,
         plan: &Plan,
-        values: Vec<Value>,
+        values: &[Value],
         secret: KeySecret,
         folder: &Path,
     ) -> Result<Option<Row>, Fault> {
@@ -272,7 +272,7 @@ impl Inner {
                     row.push(owner.map(|owner| owner.0).into());
                     row.push(owner.map(|owner| owner.1).into());
                 }
-                As::Record(kept) => match self.record(*kept, &values, folder)? {
+                As::Record(kept) => match self.record(*kept, values, folder)? {
                     Some(record) => row.push(Cell::Bytes(record)),
                     None => return Ok(None),
                 },
