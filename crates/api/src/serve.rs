@@ -139,6 +139,7 @@ impl Server {
         let cleaning = [
             tokio::spawn(Arc::clone(&presence).last()),
             tokio::spawn(crate::jobs::cleaning::remove_old(Arc::clone(&self.app))),
+            tokio::spawn(crate::jobs::cleaning::clean_up(Arc::clone(&self.app))),
             tokio::spawn(crate::auth::login::remove_old(Arc::clone(&self.app))),
         ];
         let following = Following::start(&self.app);

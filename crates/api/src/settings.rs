@@ -3,6 +3,7 @@
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use ipnet::IpNet;
+use trawl_store::contract::upkeep::Ageing;
 use trawl_types::{CrawlSpec, spec::FetchSpec};
 
 /// Settings of a server. The defaults are those of `trawl serve`.
@@ -22,6 +23,16 @@ pub struct ServerSettings {
     /// Web pages of these origins may read answers; `*` for all.
     pub cors_origins: Vec<String>,
     pub access: AccessSettings,
+    pub upkeep: UpkeepSettings,
+}
+
+/// What old data goes by itself.
+#[derive(Debug, Clone, Default)]
+pub struct UpkeepSettings {
+    /// How often it is looked for; zero for never.
+    pub every: Duration,
+    /// Days for which each kind is kept; 0 for ever.
+    pub ages: Vec<(Ageing, u32)>,
 }
 
 impl ServerSettings {

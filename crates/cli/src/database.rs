@@ -140,6 +140,42 @@ impl Database {
         }
     }
 
+    /// Opens a store that is there, to look after it. Who only looks disturbs nobody.
+    pub(crate) async fn open_to_look_after(
+        &self,
+        command: &str,
+        only_looks: bool,
+    ) -> anyhow::Result<Arc<dyn ServerStore>> {
+        match self {
+            Self::File(path) => {
+                if !path.exists() {
+                    let message = format!(
+                        "there is no database {}: name one with --database",
+                        path.display()
+                    );
+                    return Err(BadInput(message).into());
+                }
+                if only_looks {
+                    return Ok(Arc::new(SqliteStore::open_read_only(path)?));
+                }
+                let options = OpenOptions {
+                    create: false,
+                    command: format!("trawl admin {command}"),
+                    ..OpenOptions::default()
+                };
+                Ok(Arc::new(SqliteStore::open(path, &options)?))
+            }
+            Self::Url(url) => {
+                let options = PostgresOptions {
+                    create: false,
+                    connections: 4,
+                    ..PostgresOptions::default()
+                };
+                Ok(Arc::new(PostgresStore::open(url, options).await?))
+            }
+        }
+    }
+
     /// What writes keys and users, also while servers run. Makes the database if it is to.
     pub(crate) async fn open_accounts(
         &self,

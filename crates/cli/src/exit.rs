@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use trawl_api::ServeError;
 use trawl_engine::EngineError;
 use trawl_search::SearchError;
-use trawl_store::StoreError;
+use trawl_store::{StoreError, backup::BackupError, copy::CopyError};
 
 pub(crate) const NOTHING_FETCHED: u8 = 3;
 pub(crate) const INTERRUPTED: u8 = 130;
@@ -73,6 +73,20 @@ fn code_of(error: &anyhow::Error) -> u8 {
             | SearchError::Database(_) => STORE,
             SearchError::Missing(_) | SearchError::Invalid(_) => BAD_INPUT,
             _ => OTHER,
+        };
+    }
+    if let Some(backup) = error.downcast_ref::<BackupError>() {
+        return if backup.is_bad_input() {
+            BAD_INPUT
+        } else {
+            STORE
+        };
+    }
+    if let Some(copy) = error.downcast_ref::<CopyError>() {
+        return if copy.is_bad_input() {
+            BAD_INPUT
+        } else {
+            STORE
         };
     }
     match error.downcast_ref::<StoreError>() {

@@ -64,6 +64,7 @@ async fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Worker(args) => Box::pin(commands::worker::run(&args, cli.verbose)).await,
         Command::Keys(args) => commands::keys::run(&args).await,
         Command::Users(args) => commands::users::run(&args).await,
+        Command::Admin(args) => commands::admin::run(*args).await,
         Command::Config(args) => commands::config::run(&args),
         Command::Resume(args) => Box::pin(commands::resume::run(args)).await,
         Command::Status(args) => commands::status::run(&args).await,

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use trawl_types::{HostKey, UnixMillis};
+
 /// `500ms`, `2s`, `1.5s`, `3m`, `1h`; a bare number is seconds.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let (number, unit) = split(text);
@@ -45,6 +47,31 @@ pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     Ok((number * factor as f64) as u64)
 }
 
+/// `2026-01-31`, or a moment as RFC 3339 has it; a day begins in UTC.
+pub(crate) fn moment(text: &str) -> Result<UnixMillis, String> {
+    let text = text.trim();
+    let day = || {
+        let day = chrono::NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()?;
+        Some(day.and_hms_opt(0, 0, 0)?.and_utc().timestamp_millis())
+    };
+    let moment = chrono::DateTime::parse_from_rfc3339(text).map(|at| at.timestamp_millis());
+    let found = moment.ok().or_else(day);
+    found
+        .map(UnixMillis)
+        .ok_or_else(|| format!("{text:?} is no date: write 2026-01-31 or 2026-01-31T12:00:00Z"))
+}
+
+/// A host as the store names it.
+pub(crate) fn host(text: &str) -> Result<String, String> {
+    let wrong = || format!("{text:?} is no host name: write example.org or example.org:8080");
+    if text.is_empty() || text.contains(['/', '?', '#', '@', '\\']) {
+        return Err(wrong());
+    }
+    let url = url::Url::parse(&format!("http://{text}/")).map_err(|_| wrong())?;
+    let host = HostKey::of(&url).ok_or_else(wrong)?;
+    Ok(host.as_str().to_owned())
+}
+
 fn split(text: &str) -> (&str, &str) {
     let text = text.trim();
     let at = text
@@ -70,6 +97,19 @@ mod tests {
         }
         for text in ["", "x", "-1s", "1 parsec", "nan"] {
             assert!(duration(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn dates_and_hosts_are_read_as_people_write_them() {
+        assert_eq!(moment("1970-01-02"), Ok(UnixMillis(86_400_000)));
+        assert_eq!(moment("1970-01-01T01:00:00+01:00"), Ok(UnixMillis(0)));
+        for text in ["", "yesterday", "2026-13-01", "31.1.2026"] {
+            assert!(moment(text).is_err(), "{text}");
+        }
+        assert_eq!(host("Example.ORG:80").as_deref(), Ok("example.org"));
+        for text in ["", "http://a.test/", "a/b", "a b"] {
+            assert!(host(text).is_err(), "{text}");
         }
     }
 

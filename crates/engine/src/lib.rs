@@ -35,4 +35,5 @@ pub use engine::{Added, CrawlControl, CrawlHandle, Engine, EngineError, EngineOp
 pub use explain::{Explanation, RobotsSays, explain};
 pub use plan::CrawlPlan;
 pub use progress::{CrawlEnd, Progress};
+pub use visit::redigest;
 pub use worker::{Joined, work};

@@ -7,11 +7,15 @@
 //! * [`sqlite`]: the embedded back end, one file
 //! * [`postgres`]: the back end that many processes share
 //! * [`segment`]: bodies in append-only files beside it
+//! * [`backup`]: a whole store as a folder of files, and back
+//! * [`copy`]: a whole store moved from a file to PostgreSQL
 //! * `conformance` (feature): the suite every back end must pass
 
+pub mod backup;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
 pub mod contract;
+pub mod copy;
 pub mod postgres;
 pub mod segment;
 mod shared;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use trawl_store::contract::jobs::JobFilter;
+use trawl_store::contract::{jobs::JobFilter, upkeep};
 use trawl_types::UnixMillis;
 
 use super::now;
@@ -34,6 +34,26 @@ pub(crate) async fn remove_old(app: Shared) {
             sweep(&app).await;
         }
         tokio::time::sleep(EVERY_HOUR).await;
+    }
+}
+
+/// Removes what has grown too old, if that is wanted, at the start and every so often.
+pub(crate) async fn clean_up(app: Shared) {
+    let upkeep = &app.settings.upkeep;
+    if upkeep.every.is_zero() {
+        return;
+    }
+    loop {
+        match upkeep::clean_up(&*app.store, &upkeep.ages, now(), false).await {
+            Ok(done) => {
+                for (what, cleaned) in done.iter().filter(|(_, cleaned)| cleaned.rows > 0) {
+                    let (what, rows) = (what.as_str(), cleaned.rows);
+                    tracing::info!(what, rows, cleaned.bytes, "old data was removed");
+                }
+            }
+            Err(error) => tracing::warn!(%error, "old data could not be removed"),
+        }
+        tokio::time::sleep(upkeep.every).await;
     }
 }
 

@@ -55,9 +55,9 @@ pub(super) async fn reset_domain(
         let change = QueueChange::Requeue(Requeue {
             host: Some(name.clone()),
             outcomes: may_pass(),
-            ended_before: None,
             delayed: true,
             suspended: true,
+            ..Requeue::default()
         });
         let changed = match app.jobs.control_of(crawl) {
             Some(control) => control.change(change).await?,
@@ -125,6 +125,7 @@ pub(super) async fn purge_pages(
         host: query.domain.as_deref().map(host_name).transpose()?,
         before,
         dry_run,
+        ..Purge::default()
     };
     let purged = app.store.purge(purge).await?;
     Ok(Json(PagesPurged {

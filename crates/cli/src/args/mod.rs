@@ -1,6 +1,8 @@
 //! What may be typed. Meaning is given to it in `spec` and in the commands.
 
+mod admin;
 mod content;
+mod extract;
 mod map;
 mod network;
 mod search;
@@ -10,7 +12,13 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) use admin::{
+    AdminArgs, AdminCommand, ArchiveArgs, ArchiveCompression, ArchiveFormat, BackupArgs,
+    CleanupArgs, CopyArgs, EndedArg, RebuildArgs, ReplayArgs, ReplayKeep, ReportArgs, RequeueArgs,
+    RestoreArgs, VerifyArgs,
+};
 pub(crate) use content::{ContentArgs, KeepArg, SitemapsArg};
+pub(crate) use extract::{ExtractArgs, ExtractFormat};
 
 use crate::units;
 pub(crate) use map::{ClassArg, GraphFormat, LevelArg, MapArgs, ViewArgs, ViewFormat};
@@ -57,6 +65,8 @@ pub(crate) enum Command {
     Keys(KeysArgs),
     /// Make, list and lock out users of the server
     Users(UsersArgs),
+    /// Look after a database: back up, restore, clean up, archive, move
+    Admin(Box<AdminArgs>),
     /// Show the settings of the server, or write a sample
     Config(ConfigArgs),
     /// Go on with a crawl that was interrupted, by Ctrl-C or by a crash
@@ -339,47 +349,6 @@ pub(crate) struct ExportArgs {
     pub(crate) database: DatabaseArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ExtractFormat {
-    Markdown,
-    Text,
-    Html,
-    Json,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ExtractArgs {
-    /// A URL, a file, or - for standard input
-    #[arg(value_name = "URL|FILE|-", conflicts_with = "batch")]
-    pub(crate) input: Option<String>,
-    /// How the content is written
-    #[arg(short, long, value_enum, default_value = "markdown")]
-    pub(crate) format: ExtractFormat,
-    /// Resolve links against this address
-    #[arg(long, value_name = "URL")]
-    pub(crate) base: Option<String>,
-    /// Read many: URLs, files, folders, text files that list URLs; a line of JSON for each
-    #[arg(long, value_name = "URL|FILE|DIR", num_args = 1.., conflicts_with = "format")]
-    pub(crate) batch: Vec<String>,
-    /// Write the lines of --batch to this file
-    #[arg(short, long, value_name = "FILE", requires = "batch")]
-    pub(crate) output: Option<PathBuf>,
-    /// Cut longer content
-    #[arg(long, value_name = "SIZE", default_value = "1MB", value_parser = units::bytes)]
-    pub(crate) max_content: u64,
-    /// Least time between two requests to one host (a longer Crawl-delay wins)
-    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = units::duration)]
-    pub(crate) delay: Duration,
-    /// Do not ask for robots.txt: for your own sites only
-    #[arg(long)]
-    pub(crate) ignore_robots: bool,
-    /// Neither progress nor summary
-    #[arg(short, long)]
-    pub(crate) quiet: bool,
-    #[command(flatten)]
-    pub(crate) requests: RequestArgs,
 }
 
 #[derive(Debug, Args)]

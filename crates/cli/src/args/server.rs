@@ -5,7 +5,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum, builder::NonEmptyStringValueParser};
 
-use crate::{database::Database, settings::Flags};
+use crate::{
+    database::Database,
+    settings::{Flags, Settings},
+};
 
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
@@ -65,10 +68,13 @@ impl ServerDatabase {
         if let Some(path) = &self.database_file {
             return Ok(Database::from_file(path)?);
         }
+        self.settings()?.database()
+    }
+
+    /// The server's settings, without its flags.
+    pub(crate) fn settings(&self) -> anyhow::Result<Settings> {
         let environment = &crate::settings::environment;
-        let config = self.config.as_deref();
-        let settings = crate::settings::Settings::load(config, &Flags::default(), environment)?;
-        settings.database()
+        Settings::load(self.config.as_deref(), &Flags::default(), environment)
     }
 }
 

@@ -1,5 +1,6 @@
 //! One file for each command. Each ends in an exit code or an error with what to do about it.
 
+pub(crate) mod admin;
 pub(crate) mod config;
 pub(crate) mod crawl;
 pub(crate) mod demo;

@@ -79,6 +79,11 @@ impl Fields {
         names.iter().map(known).collect::<Result<_, _>>().map(Self)
     }
 
+    /// Every field, the large ones too.
+    pub(crate) fn all() -> Self {
+        Self(ALL.to_vec())
+    }
+
     pub(crate) fn names(&self) -> &[&'static str] {
         &self.0
     }

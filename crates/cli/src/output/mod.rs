@@ -21,16 +21,17 @@ use std::{
 use tokio::sync::watch;
 use trawl_engine::Progress;
 use trawl_store::Store;
-use trawl_types::{CrawlId, Sequence, spec::KeepSpec};
+use trawl_types::{CrawlId, PageRecord, Sequence, spec::KeepSpec};
 
 use crate::{
     args::{Format, OutputArgs},
     exit::BadInput,
 };
 use besides::Wanted;
-use fields::Fields;
+pub(crate) use fields::Fields;
 use markdown::MarkdownFolder;
-use rows::{LinkRows, Rows};
+use rows::LinkRows;
+pub(crate) use rows::Rows;
 
 const PAGE_SIZE: u32 = 500;
 
@@ -192,6 +193,19 @@ fn ending(format: Format) -> &'static str {
         Format::Urls => "txt",
         Format::Markdown => "md",
     }
+}
+
+/// Writes one record with whatever its fields ask for.
+pub(crate) async fn write_record(
+    rows: &mut Rows,
+    store: &dyn Store,
+    crawl: CrawlId,
+    record: &PageRecord,
+) -> anyhow::Result<()> {
+    let besides = Wanted::of_rows(rows, false)
+        .of(store, crawl, record)
+        .await?;
+    Ok(rows.write(record, &besides)?)
 }
 
 /// Writes the result log as it grows.

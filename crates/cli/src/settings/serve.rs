@@ -7,9 +7,12 @@ use std::{
 
 use trawl_api::{
     ServerSettings,
-    settings::{AccessSettings, Anonymous, Limits, Rates, SessionSettings, TlsFiles},
+    settings::{
+        AccessSettings, Anonymous, Limits, Rates, SessionSettings, TlsFiles, UpkeepSettings,
+    },
 };
 use trawl_quick::{Address, Quick, RedisOptions};
+use trawl_store::contract::upkeep::Ageing;
 use trawl_types::spec::{FetchSpec, UserAgent};
 
 use super::{Origin, Settings, kind::network};
@@ -85,7 +88,22 @@ impl Settings {
             limits: self.limits()?,
             cors_origins: self.texts("server.cors-origin").to_vec(),
             access: self.access()?,
+            upkeep: UpkeepSettings {
+                every: self.time("retention.every"),
+                ages: self.ages(),
+            },
         })
+    }
+
+    /// How many days what is kept.
+    pub(crate) fn ages(&self) -> Vec<(Ageing, u32)> {
+        let age = |what: Ageing| self.number(&format!("retention.{}", what.as_str())) as u32;
+        Ageing::ALL.map(|what| (what, age(what))).to_vec()
+    }
+
+    /// How many days jobs are kept after they ended.
+    pub(crate) fn job_days(&self) -> u32 {
+        self.number("limits.retention-days") as u32
     }
 
     fn fetch(&self) -> anyhow::Result<FetchSpec> {

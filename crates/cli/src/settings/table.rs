@@ -45,6 +45,10 @@ pub(crate) const SECTIONS: &[(&str, &str)] = &[
     ("sessions", "How long one stays logged in"),
     ("limits", "How much one may ask for"),
     ("search", "What can be found, and by whom"),
+    (
+        "retention",
+        "How long what is kept, if old data is to go by itself (days; 0 for ever)",
+    ),
     ("crawl", "How the web is asked"),
     ("network", "Whom it may contact besides public addresses"),
     ("log", "What it says"),
@@ -58,6 +62,7 @@ macro_rules! settings {
     };
 }
 
+const DAYS: Kind = Kind::Number(0, 36_500);
 const REQUESTS: Kind = Kind::Number(1, 10_000_000);
 
 settings! {
@@ -155,6 +160,24 @@ settings! {
         "The collection there; it is made if there is none";
     "search.qdrant-key-file", "qdrant-key-file", Kind::Text, "", "FILE",
         "Read the key for Qdrant from this file";
+    "retention.every", "retention-every", Kind::Duration, "0s", "TIME",
+        "Remove what is older than the following this often (0 for never)";
+    "retention.visits", "retention-visits", DAYS, "90", "DAYS",
+        "Visits of pages, with everything that was kept of them";
+    "retention.failures", "retention-failures", DAYS, "30", "DAYS",
+        "Visits that ended in vain";
+    "retention.versions", "retention-versions", DAYS, "0", "DAYS",
+        "Visits of pages that a later crawl has visited again";
+    "retention.bodies", "retention-bodies", DAYS, "30", "DAYS",
+        "Bodies, Markdown and text of pages; what is known of the visits stays";
+    "retention.queue", "retention-queue", DAYS, "7", "DAYS",
+        "URLs that were pending or refused when their crawl ended";
+    "retention.minutes", "retention-minutes", DAYS, "7", "DAYS",
+        "Figures by the minute, which become figures by the hour";
+    "retention.hours", "retention-hours", DAYS, "90", "DAYS",
+        "Figures by the hour, which become figures by the day";
+    "retention.robots", "retention-robots", DAYS, "7", "DAYS",
+        "Answers to robots.txt, which are asked for again when they are needed";
     "crawl.delay", "delay", Kind::Duration, "1s", "TIME",
         "Least time between two requests to one host; jobs may ask for more";
     "crawl.keep-unread", "keep-unread", Kind::Switch, "false", "BOOL",

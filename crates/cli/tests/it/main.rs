@@ -17,11 +17,13 @@
 //! * `mapping`: terrain maps
 //! * `memory`: hostile pages do not make the process grow
 //! * `disk`: no space, no right to write
+//! * `admin`: backups, lifecycle, repairs and moves
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod harness;
 
 mod addresses;
+mod admin;
 mod content;
 mod disk;
 mod exits;

@@ -15,7 +15,9 @@ use trawl_store::{
     contract::write::{Digest, NewLink, Settlement, Visit, VisitEnd},
     segment,
 };
-use trawl_types::{OutcomeKind, record::PageContent};
+use trawl_types::{
+    CrawlSpec, OutcomeKind, PageRecord, UnixMillis, record::PageContent, spec::KeepSpec,
+};
 use url::Url;
 
 use super::{
@@ -75,22 +77,27 @@ fn source<'r>(plan: &'r CrawlPlan, raw: &'r Raw) -> Source<'r> {
         let values = raw.head.headers.get_all(name).iter();
         values.filter_map(|value| value.to_str().ok()).collect()
     };
-    let one = |name: &str| all(name).first().copied();
     Source {
         url: Some(&raw.url),
         content_type: raw.head.content_type.as_deref(),
-        hints: Hints {
-            crawler: plan.spec.fetch.user_agent.robots_name(),
-            x_robots_tag: all("x-robots-tag"),
-            content_signal: [all("content-signal"), all("content-usage")].concat(),
-            link: all("link"),
-            content_language: one("content-language"),
-            last_modified: one("last-modified"),
-            tdm_reservation: one("tdm-reservation"),
-            tdm_policy: one("tdm-policy"),
-        },
+        hints: hints(&plan.spec, all),
         max_content_bytes: usize::try_from(plan.spec.content.max_content_bytes)
             .unwrap_or(usize::MAX),
+    }
+}
+
+/// What headers say about the content; `all` gives the values of one.
+fn hints<'r>(spec: &'r CrawlSpec, all: impl Fn(&str) -> Vec<&'r str>) -> Hints<'r> {
+    let one = |name: &str| all(name).first().copied();
+    Hints {
+        crawler: spec.fetch.user_agent.robots_name(),
+        x_robots_tag: all("x-robots-tag"),
+        content_signal: [all("content-signal"), all("content-usage")].concat(),
+        link: all("link"),
+        content_language: one("content-language"),
+        last_modified: one("last-modified"),
+        tdm_reservation: one("tdm-reservation"),
+        tdm_policy: one("tdm-policy"),
     }
 }
 
@@ -162,28 +169,39 @@ fn keep_body(plan: &CrawlPlan, raw: &Raw, visit: &mut Visit) {
     }
 }
 
-/// Fingerprints, and the content where it is kept.
 fn take(plan: &CrawlPlan, raw: &Raw, visit: &mut Visit, found: &Extracted) {
     visit.truncated |= found.truncated;
-    let content = plan.spec.keep.content().then(|| {
-        let json = serde_json::to_vec(&content_of(plan, found)).unwrap_or_default();
-        segment::encode_content(raw.url.as_str(), visit.crawled_at, &json)
-    });
+    let keep = plan.spec.keep;
+    let json = keep.content().then(|| content_json(keep, found));
+    visit.digest = Some(digest_of(
+        &raw.url,
+        visit.crawled_at,
+        found,
+        json.as_deref(),
+    ));
+}
+
+/// Fingerprints, and the content where it is kept.
+fn digest_of(url: &Url, at: UnixMillis, found: &Extracted, json: Option<&[u8]>) -> Digest {
+    let content = json.map(|json| segment::encode_content(url.as_str(), at, json));
     let content = content.transpose().unwrap_or_else(|error| {
-        tracing::warn!(url = %raw.url, %error, "content could not be kept");
+        tracing::warn!(%url, %error, "content could not be kept");
         None
     });
-    visit.digest = Some(Digest {
+    Digest {
         // Pages without text are no copies of each other.
         text_hash: (found.word_count > 0).then_some(found.text_sha256),
         near: found.near_fingerprint.map(|print| print.0.0),
         near_duplicate_of: None,
         content,
-    });
+    }
 }
 
-fn content_of(plan: &CrawlPlan, found: &Extracted) -> PageContent {
-    let keep = plan.spec.keep;
+fn content_json(keep: KeepSpec, found: &Extracted) -> Vec<u8> {
+    serde_json::to_vec(&content_of(keep, found)).unwrap_or_default()
+}
+
+fn content_of(keep: KeepSpec, found: &Extracted) -> PageContent {
     PageContent {
         kind: found.kind.to_owned(),
         title: found.title.clone(),
@@ -209,4 +227,36 @@ fn metadata_of(found: &Extracted) -> Value {
         entry.remove("text");
     }
     metadata
+}
+
+/// What a page that was kept means by the rules of today: its digest, and the content in it as JSON.
+/// Nothing if it has no content, or breaks the program.
+/// `answer` is the answer as it was kept.
+pub fn redigest(spec: &CrawlSpec, page: &PageRecord, answer: &[u8]) -> Option<(Digest, Vec<u8>)> {
+    let (headers, body) = segment::split_answer(answer);
+    let all = |name: &str| -> Vec<&str> {
+        let named = headers.iter().filter(|(n, _)| n.eq_ignore_ascii_case(name));
+        named.map(|(_, value)| *value).collect()
+    };
+    let url = Url::parse(page.final_url.as_ref().unwrap_or(&page.url)).ok()?;
+    let source = Source {
+        url: Some(&url),
+        content_type: page.content_type.as_deref(),
+        hints: hints(spec, all),
+        max_content_bytes: usize::try_from(spec.content.max_content_bytes).unwrap_or(usize::MAX),
+    };
+    let work = AssertUnwindSafe(|| {
+        let found = match extract(body, &source) {
+            Extraction::Content(found) => found,
+            Extraction::Nothing(_) => return None,
+        };
+        let json = content_json(spec.keep, &found);
+        let digest = digest_of(&url, page.crawled_at, &found, Some(&json));
+        Some((digest, json))
+    });
+    let done = catch_unwind(work);
+    done.unwrap_or_else(|_| {
+        tracing::error!(%url, "content broke the program: please report it");
+        None
+    })
 }

@@ -36,6 +36,7 @@ use trawl_types::{CrawlUrl, HostId};
 use crate::task::PageTask;
 
 pub(crate) use answer::Others;
+pub use digest::redigest;
 pub(crate) use digest::{Raw, digest};
 pub(crate) use links::known_links;
 pub(crate) use memory::LinkMemory;

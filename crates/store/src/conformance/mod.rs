@@ -9,6 +9,7 @@
 //! * [`content`]: copies, near-duplicates and content made of pages
 //! * [`queue`]: the queue of a crawl, looked at and changed
 //! * [`overview`]: questions across crawls, and cleaning up
+//! * [`upkeep`]: what grows old, what is stored, and figures counted anew
 //! * [`accounts`]: keys, users, sessions and bad logins
 //! * [`hostile`]: strings from strangers
 
@@ -23,6 +24,7 @@ pub mod log;
 pub mod overview;
 pub mod queue;
 pub mod recrawl;
+pub mod upkeep;
 pub mod web;
 
 /// One test for each case. `$open` is an expression that gives a fresh store and something that
@@ -75,6 +77,13 @@ macro_rules! conformance_suite {
             overview::hosts_and_totals_add_crawls_up,
             overview::activity_comes_in_buckets_of_time,
             overview::what_is_purged_leaves_every_cursor_valid,
+            upkeep::nothing_of_a_crawl_under_way_grows_old,
+            upkeep::old_bodies_go_and_what_is_known_of_their_visits_stays,
+            upkeep::a_body_that_a_later_visit_refers_to_stays_for_it,
+            upkeep::failures_and_what_was_never_visited_go_by_themselves,
+            upkeep::figures_of_minutes_become_those_of_hours_and_days,
+            upkeep::what_is_stored_adds_up,
+            upkeep::a_revised_visit_is_the_newest_of_its_page,
             hostile::strings_come_back_as_they_went_in,
             hostile::nothing_is_found_where_nothing_is,
         }

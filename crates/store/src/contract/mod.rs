@@ -8,6 +8,7 @@
 //! * [`loans`], [`workers`]: hosts that several processes share, and those processes
 //! * [`queue`]: the queue of a crawl as people see and change it
 //! * [`overview`]: questions across crawls, and cleaning up
+//! * [`upkeep`]: what grows old, what is stored, and figures counted anew
 //! * [`read`](mod@read): questions about crawls, pages, hosts and the result log
 
 pub mod accounts;
@@ -18,6 +19,7 @@ pub mod queue;
 pub mod read;
 pub mod server;
 pub mod target;
+pub mod upkeep;
 pub mod workers;
 pub mod write;
 

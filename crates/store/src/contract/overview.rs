@@ -149,6 +149,10 @@ pub struct Purge {
     pub crawl: Option<CrawlId>,
     pub host: Option<String>,
     pub before: Option<UnixMillis>,
+    /// Only visits that ended in one of these; empty for all.
+    pub outcomes: Vec<OutcomeKind>,
+    /// Only visits of pages that a later crawl has visited again.
+    pub superseded: bool,
     /// Only count.
     pub dry_run: bool,
 }

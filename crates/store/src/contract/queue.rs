@@ -23,6 +23,10 @@ pub struct Requeue {
     pub outcomes: Vec<OutcomeKind>,
     /// Only visits that ended before this.
     pub ended_before: Option<UnixMillis>,
+    /// Only visits that ended at this moment or later.
+    pub ended_since: Option<UnixMillis>,
+    /// Only count the visits.
+    pub dry_run: bool,
     /// URLs that wait for their next attempt need not wait.
     pub delayed: bool,
     /// Hosts that were given up are taken up again, and their failures forgotten.

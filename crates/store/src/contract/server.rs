@@ -1,8 +1,8 @@
 //! All that a server needs of one store.
 
-use super::{Store, accounts::AccountStore, jobs::JobStore, overview::Overview};
+use super::{Store, accounts::AccountStore, jobs::JobStore, overview::Overview, upkeep::Upkeep};
 
 /// A store that a server can run on.
-pub trait ServerStore: Store + JobStore + AccountStore + Overview {}
+pub trait ServerStore: Store + JobStore + AccountStore + Overview + Upkeep {}
 
-impl<S: Store + JobStore + AccountStore + Overview> ServerStore for S {}
+impl<S: Store + JobStore + AccountStore + Overview + Upkeep> ServerStore for S {}

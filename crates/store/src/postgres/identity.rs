@@ -15,21 +15,21 @@ pub(super) fn partition_of(page: PageId) -> usize {
 }
 
 /// The number of a host. Nobody can aim for another's without the secret.
-pub(super) fn host_id(secret: KeySecret, name: &str) -> HostId {
+pub(crate) fn host_id(secret: KeySecret, name: &str) -> HostId {
     let hash = secret.key(name, "").host >> 1;
     // Zero means the one before all.
     HostId(i64::try_from(hash).unwrap_or(i64::MAX).max(1))
 }
 
 /// The number that a page has unless others have it: it clusters by host.
-pub(super) fn first_choice(key: UrlKey) -> PageId {
+pub(crate) fn first_choice(key: UrlKey) -> PageId {
     let host = key.host >> (64 - HOST_BITS);
     let url = key.url >> (64 - URL_BITS);
     PageId(((host << URL_BITS) | url) as i64)
 }
 
 /// The number to try after one that turned out to be another's.
-pub(super) fn next_choice(page: PageId) -> PageId {
+pub(crate) fn next_choice(page: PageId) -> PageId {
     PageId((page.0 + 1) & ((1 << (URL_BITS + HOST_BITS)) - 1))
 }
 

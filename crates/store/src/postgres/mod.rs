@@ -14,17 +14,22 @@
 //! * [`reader`], [`records`], [`edges`], [`explain`]: questions
 //! * [`queue`], [`queue_rows`]: a crawl's queue, changed and looked at
 //! * [`overview`], [`pages`], [`purge`]: questions across crawls, and cleaning up
+//! * [`upkeep`], [`storage`], [`revise`]: what grows old, what there is, what is said anew
 //! * [`jobs`], [`accounts`], [`workers`]: what servers and workers keep besides
+//! * [`backstage`], [`intake`], [`intake_rows`]: whole tables, for backups and copies
 
 mod accounts;
 mod address;
+mod backstage;
 mod borrowing;
 mod commit;
 mod crawls;
 mod edges;
 mod explain;
 mod fault;
-mod identity;
+pub(crate) mod identity;
+mod intake;
+mod intake_rows;
 mod jobs;
 mod loans;
 mod options;
@@ -38,12 +43,17 @@ mod reader;
 mod records;
 mod recovery;
 mod retry;
+mod revise;
 mod schema;
+mod storage;
 mod tallies;
 mod text;
 mod tls;
+mod upkeep;
 mod workers;
 
+pub(crate) use backstage::Backstage;
+pub(crate) use intake::{Intake, Standing};
 pub use options::{LoanOptions, PostgresOptions};
 
 use std::sync::{Arc, Mutex, PoisonError};

@@ -4,6 +4,7 @@
 use std::{
     future::Future,
     ops::Deref,
+    pin::pin,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicU32, Ordering},
@@ -13,7 +14,11 @@ use std::{
 
 use rustc_hash::FxHashMap;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio_postgres::{Client, Row, Statement, types::ToSql};
+use tokio_postgres::{
+    Client, Row, RowStream, Statement,
+    binary_copy::BinaryCopyInWriter,
+    types::{ToSql, Type},
+};
 
 use super::{address::Address, fault::Fault, tls::MakeTls};
 use crate::contract::StoreError;
@@ -79,6 +84,10 @@ impl Pool {
 
     pub(super) fn place(&self) -> &str {
         &self.address.place
+    }
+
+    pub(super) fn address(&self) -> &Address {
+        &self.address
     }
 
     pub(super) fn is_closed(&self) -> bool {
@@ -178,6 +187,10 @@ impl Conn {
         self.run("BEGIN").await
     }
 
+    pub(super) fn is_in_transaction(&self) -> bool {
+        self.in_transaction.load(Ordering::Relaxed)
+    }
+
     pub(super) async fn commit(&self) -> Result<(), Fault> {
         self.run("COMMIT").await?;
         self.in_transaction.store(false, Ordering::Relaxed);
@@ -229,6 +242,31 @@ impl Conn {
     ) -> Result<u64, Fault> {
         let statement = self.prepared(sql).await?;
         self.awaited(self.client.execute(&statement, params)).await
+    }
+
+    /// Sends rows to a `COPY … FROM STDIN BINARY`.
+    pub(super) async fn load<C: ToSql + Sync>(
+        &self,
+        sql: &str,
+        types: &[Type],
+        rows: &[Vec<C>],
+    ) -> Result<(), Fault> {
+        let work = async {
+            let sink = self.client.copy_in(sql).await?;
+            let mut writer = pin!(BinaryCopyInWriter::new(sink, types));
+            for row in rows {
+                let cells: Vec<Param<'_>> = row.iter().map(|cell| cell as Param<'_>).collect();
+                writer.as_mut().write(&cells).await?;
+            }
+            writer.finish().await
+        };
+        self.awaited(work).await.map(drop)
+    }
+
+    /// Rows as they come, for tables that are larger than memory.
+    pub(super) async fn stream(&self, sql: &str) -> Result<RowStream, Fault> {
+        let none: [Param<'_>; 0] = [];
+        self.awaited(self.client.query_raw(sql, none)).await
     }
 
     /// Makes sure that a statement can be sent without asking for anything before.

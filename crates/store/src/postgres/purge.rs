@@ -26,12 +26,14 @@ const STEP: i64 = 5_000;
 const STEPPING: Duration = Duration::from_mins(1);
 
 /// A part of a crawl's log.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct Step {
     crawl: CrawlId,
     after: i64,
     host: Option<i64>,
     before: Option<i64>,
+    outcomes: Vec<i16>,
+    superseded: bool,
 }
 
 /// Visits, as far as they have to be known to be forgotten.
@@ -43,8 +45,7 @@ struct Visits {
     /// What copies of them were compared with, and their pages.
     hashes: Vec<Vec<u8>>,
     originals: Vec<i64>,
-    /// Where their bodies and content may lie: crawl, number and kind.
-    records: (Vec<i64>, Vec<i64>, Vec<i16>),
+    records: Released,
     changes: Changes,
     /// By the budget's measure.
     counted: i64,
@@ -72,8 +73,10 @@ impl PostgresStore {
                     after,
                     host: purge.host.as_ref().map(|host| host_id(self.secret, host).0),
                     before: purge.before.map(|at| at.0),
+                    outcomes: purge.outcomes.iter().map(|kind| *kind as i16).collect(),
+                    superseded: purge.superseded,
                 };
-                let done = self.purge_step(step, purge.dry_run).await?;
+                let done = self.purge_step(&step, purge.dry_run).await?;
                 all.visits += done.visits;
                 all.bytes += done.bytes;
             }
@@ -81,7 +84,7 @@ impl PostgresStore {
         Ok(all)
     }
 
-    async fn purge_step(&self, step: Step, dry_run: bool) -> Result<Purged, StoreError> {
+    async fn purge_step(&self, step: &Step, dry_run: bool) -> Result<Purged, StoreError> {
         self.ask_within(STEPPING, async {
             let conn = self.soon().await?;
             if dry_run {
@@ -101,7 +104,7 @@ impl PostgresStore {
     }
 }
 
-async fn visits(conn: &Conn, step: Step) -> Result<Visits, Fault> {
+async fn visits(conn: &Conn, step: &Step) -> Result<Visits, Fault> {
     let sql = "SELECT r.seq, r.page, r.outcome, r.duplicate_of IS NOT NULL,
         coalesce(c.seq = r.seq AND c.state = 2, false), coalesce(r.content_length, 0),
         coalesce(t.text_hash, r.content_hash), r.body_crawl, r.body_seq, t.record_crawl,
@@ -109,12 +112,22 @@ async fn visits(conn: &Conn, step: Step) -> Result<Visits, Fault> {
         FROM results r LEFT JOIN crawl_pages c ON c.crawl = r.crawl AND c.page = r.page
         LEFT JOIN contents t ON t.crawl = r.crawl AND t.seq = r.seq
         WHERE r.crawl = $1 AND r.seq > $2 AND r.seq <= $3 AND ($4::int8 IS NULL OR c.host = $4)
-        AND ($5::int8 IS NULL OR r.crawled_at < $5)";
+        AND ($5::int8 IS NULL OR r.crawled_at < $5)
+        AND (cardinality($6::int2[]) = 0 OR r.outcome = ANY($6)) AND (NOT $7 OR EXISTS (
+          SELECT 1 FROM results n WHERE n.page = r.page AND n.crawl > r.crawl))";
     let to = step.after + STEP;
     let rows = conn
         .query(
             sql,
-            &[&step.crawl.0, &step.after, &to, &step.host, &step.before],
+            &[
+                &step.crawl.0,
+                &step.after,
+                &to,
+                &step.host,
+                &step.before,
+                &step.outcomes,
+                &step.superseded,
+            ],
         )
         .await?;
     let mut visits = Visits::default();
@@ -142,13 +155,8 @@ impl Visits {
             self.hashes.push(hash.to_vec());
             self.originals.push(page);
         }
-        for (at, kind) in [(7, 0), (9, 1)] {
-            if let (Some(crawl), Some(seq)) = (row.get(at), row.get(at + 1)) {
-                self.records.0.push(crawl);
-                self.records.1.push(seq);
-                self.records.2.push(kind);
-            }
-        }
+        self.records.add(0, page, row.get(7), row.get(8));
+        self.records.add(1, page, row.get(9), row.get(10));
     }
 }
 
@@ -174,24 +182,51 @@ async fn forget(conn: &Conn, crawl: CrawlId, visits: &Visits) -> Result<(), Faul
         WHERE o.crawl = $1 AND o.hash = n.hash AND o.page = n.page";
     conn.execute(sql, &[&crawl_id, &visits.hashes, &visits.originals])
         .await?;
-    release(conn, visits).await?;
+    visits.records.release(conn).await?;
     tallies::write(conn, crawl, tallies::LOCKED, &visits.changes).await?;
     let sql = "UPDATE crawls SET pages = greatest(pages - $2, 0) WHERE id = $1";
     conn.execute(sql, &[&crawl_id, &visits.counted]).await?;
     rows_are_gone(conn, crawl).await
 }
 
-/// Bodies and content that no visit refers to any more.
-async fn release(conn: &Conn, visits: &Visits) -> Result<(), Fault> {
-    let sql = "DELETE FROM records b
-        USING unnest($1::int8[], $2::int8[], $3::int2[]) n(crawl, seq, kind)
-        WHERE b.crawl = n.crawl AND b.seq = n.seq AND b.kind = n.kind
-        AND NOT EXISTS (SELECT 1 FROM results r WHERE r.crawl = b.crawl AND r.seq = b.seq)
-        AND NOT EXISTS (SELECT 1 FROM results r
-          WHERE r.body_crawl = b.crawl AND r.body_seq = b.seq AND r.body_crawl <> r.crawl)
-        AND NOT EXISTS (SELECT 1 FROM contents c
-          WHERE c.record_crawl = b.crawl AND c.record_seq = b.seq AND c.record_crawl <> c.crawl)";
-    let (crawls, seqs, kinds) = &visits.records;
-    conn.execute(sql, &[crawls, seqs, kinds]).await?;
-    Ok(())
+/// Records that visits referred to: crawls, numbers, kinds and pages.
+#[derive(Debug, Default)]
+pub(super) struct Released {
+    crawls: Vec<i64>,
+    seqs: Vec<i64>,
+    kinds: Vec<i16>,
+    pages: Vec<i64>,
+}
+
+impl Released {
+    /// A body (0) or content (1) of a page, if it has any.
+    pub(super) fn add(&mut self, kind: i16, page: i64, crawl: Option<i64>, seq: Option<i64>) {
+        if let (Some(crawl), Some(seq)) = (crawl, seq) {
+            self.crawls.push(crawl);
+            self.seqs.push(seq);
+            self.kinds.push(kind);
+            self.pages.push(page);
+        }
+    }
+
+    /// Removes those that no visit refers to any more. Only visits of the same page can.
+    pub(super) async fn release(&self, conn: &Conn) -> Result<(), Fault> {
+        let sql = "DELETE FROM records b
+            USING unnest($1::int8[], $2::int8[], $3::int2[], $4::int8[]) n(crawl, seq, kind, page)
+            WHERE b.crawl = n.crawl AND b.seq = n.seq AND b.kind = n.kind
+            AND NOT EXISTS (SELECT 1 FROM results r WHERE r.page = n.page AND b.kind = 0
+              AND r.body_crawl = b.crawl AND r.body_seq = b.seq)
+            AND NOT EXISTS (SELECT 1 FROM results r
+              JOIN contents c ON c.crawl = r.crawl AND c.seq = r.seq
+              WHERE r.page = n.page AND b.kind = 1
+              AND c.record_crawl = b.crawl AND c.record_seq = b.seq)";
+        let Self {
+            crawls,
+            seqs,
+            kinds,
+            pages,
+        } = self;
+        conn.execute(sql, &[crawls, seqs, kinds, pages]).await?;
+        Ok(())
+    }
 }

@@ -154,6 +154,14 @@ async fn requeue(
         [] => Vec::new(),
         _ => ended(conn, crawl, wanted, host).await?,
     };
+    if wanted.dry_run {
+        let requeued = ended.len() as u64;
+        let changed = Changed {
+            requeued,
+            ..Changed::default()
+        };
+        return Ok((changed, Told::default()));
+    }
     lock(conn, crawl).await?;
     let (mut changed, mut told) = (Changed::default(), Told::default());
     if !ended.is_empty() {
@@ -200,12 +208,15 @@ async fn ended(
 ) -> Result<Vec<(i64, i64)>, Fault> {
     let outcomes: Vec<i16> = wanted.outcomes.iter().map(|kind| *kind as i16).collect();
     let before = wanted.ended_before.map(|at| at.0);
+    let since = wanted.ended_since.map(|at| at.0);
     let sql = "SELECT c.page, c.seq FROM crawl_pages c WHERE c.crawl = $1 AND c.state = 2
         AND c.outcome = ANY($2) AND ($3::int8 IS NULL OR c.host = $3)
-        AND ($4::int8 IS NULL OR (SELECT r.crawled_at FROM results r
-          WHERE r.crawl = $1 AND r.seq = c.seq) < $4)";
+        AND (($4::int8 IS NULL AND $5::int8 IS NULL) OR (
+          SELECT r.crawled_at < coalesce($4, r.crawled_at + 1)
+            AND r.crawled_at >= coalesce($5, r.crawled_at)
+          FROM results r WHERE r.crawl = $1 AND r.seq = c.seq))";
     let rows = conn
-        .query(sql, &[&crawl.0, &outcomes, &host, &before])
+        .query(sql, &[&crawl.0, &outcomes, &host, &before, &since])
         .await?;
     Ok(rows.iter().map(|row| (row.get(0), row.get(1))).collect())
 }

@@ -164,8 +164,8 @@ pub(super) async fn offer_validators(
     Ok(())
 }
 
-/// What was kept and a statement finds, decoded.
-async fn kept(
+/// The record that a statement finds, decoded.
+async fn decoded(
     conn: &Conn,
     sql: &'static str,
     crawl: CrawlId,
@@ -177,15 +177,25 @@ async fn kept(
     Ok(decoded.map_err(|error| StoreError::Segment(error.to_string()))?)
 }
 
+const BODY: &str = "SELECT b.record FROM results r
+    JOIN records b ON b.crawl = r.body_crawl AND b.seq = r.body_seq AND b.kind = 0
+    WHERE r.crawl = $1 AND r.seq = $2";
+
 pub(super) async fn body(
     conn: &Conn,
     crawl: CrawlId,
     seq: Sequence,
 ) -> Result<Option<Vec<u8>>, Fault> {
-    let sql = "SELECT b.record FROM results r
-        JOIN records b ON b.crawl = r.body_crawl AND b.seq = r.body_seq AND b.kind = 0
-        WHERE r.crawl = $1 AND r.seq = $2";
-    kept(conn, sql, crawl, seq, warc::decode_body).await
+    decoded(conn, BODY, crawl, seq, warc::decode_body).await
+}
+
+/// With its head.
+pub(super) async fn answer(
+    conn: &Conn,
+    crawl: CrawlId,
+    seq: Sequence,
+) -> Result<Option<Vec<u8>>, Fault> {
+    decoded(conn, BODY, crawl, seq, warc::decode_content).await
 }
 
 pub(super) async fn content(
@@ -196,7 +206,7 @@ pub(super) async fn content(
     let sql = "SELECT b.record FROM contents c
         JOIN records b ON b.crawl = c.record_crawl AND b.seq = c.record_seq AND b.kind = 1
         WHERE c.crawl = $1 AND c.seq = $2";
-    kept(conn, sql, crawl, seq, warc::decode_content).await
+    decoded(conn, sql, crawl, seq, warc::decode_content).await
 }
 
 pub(super) async fn near_prints(

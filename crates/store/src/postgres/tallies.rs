@@ -113,6 +113,22 @@ impl Changes {
         self.add(Kind::Outcome, outcome as u8, -1);
     }
 
+    /// URLs that a crawl never visited are forgotten.
+    pub(super) fn unqueue(&mut self, reason: Option<ReasonCode>) {
+        self.add(Kind::Discovered, 0, -1);
+        match reason {
+            Some(reason) => self.lift_refusal(reason),
+            None => self.no_longer_pending(),
+        }
+    }
+
+    /// A visit is in the log once more.
+    pub(super) fn repeat(&mut self, outcome: OutcomeKind, copy: bool) {
+        self.add(Kind::Pages, 0, i64::from(outcome.is_page()));
+        self.add(Kind::Outcome, outcome as u8, 1);
+        self.add(Kind::Duplicates, 0, i64::from(copy));
+    }
+
     pub(super) fn hosts(&mut self, new: u64) {
         self.add(Kind::Hosts, 0, new as i64);
     }
@@ -162,6 +178,38 @@ pub(super) async fn write(
     conn.execute(sql, &[&crawl.0, &slot, &kinds, &codes, &totals])
         .await?;
     Ok(())
+}
+
+/// Every figure becomes what was counted; those that cannot be counted stay.
+pub(super) async fn replace(
+    conn: &Conn,
+    crawl: CrawlId,
+    counted: &CrawlCounts,
+) -> Result<(), Fault> {
+    let mut changes = Changes::default();
+    for (kind, total) in [
+        (Kind::Discovered, counted.discovered),
+        (Kind::Pending, counted.pending),
+        (Kind::Done, counted.done),
+        (Kind::Refused, counted.refused),
+        (Kind::Hosts, counted.hosts),
+        (Kind::Pages, counted.pages),
+        (Kind::Duplicates, counted.duplicates),
+    ] {
+        changes.add(kind, 0, total as i64);
+    }
+    for (outcome, total) in &counted.outcomes {
+        changes.add(Kind::Outcome, *outcome as u8, *total as i64);
+    }
+    for (reason, total) in &counted.reasons {
+        changes.add(Kind::Reason, *reason as u8, *total as i64);
+    }
+    let kept: Vec<i16> = [Kind::Edges, Kind::NearDuplicates, Kind::Bytes]
+        .map(|kind| kind as i16)
+        .to_vec();
+    let sql = "DELETE FROM tallies WHERE crawl = $1 AND NOT kind = ANY($2)";
+    conn.execute(sql, &[&crawl.0, &kept]).await?;
+    write(conn, crawl, LOCKED, &changes).await
 }
 
 pub(super) async fn counts(conn: &Conn, crawl: CrawlId) -> Result<CrawlCounts, Fault> {

@@ -22,7 +22,7 @@ pub(crate) fn content(folder: &Path, reference: BodyRef) -> io::Result<Option<Ve
         .transpose()
 }
 
-fn record(folder: &Path, reference: BodyRef) -> io::Result<Option<Vec<u8>>> {
+pub(crate) fn record(folder: &Path, reference: BodyRef) -> io::Result<Option<Vec<u8>>> {
     let mut file = match File::open(folder.join(file_name(reference.segment))) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),

@@ -13,7 +13,7 @@ pub(crate) mod append;
 pub(crate) mod fetch;
 pub(crate) mod warc;
 
-pub use warc::{encode, encode_content};
+pub use warc::{encode, encode_content, split_answer};
 
 use std::path::{Path, PathBuf};
 

@@ -126,6 +126,17 @@ pub(crate) fn decode_content(record: &[u8]) -> std::io::Result<Vec<u8>> {
     Ok(plain)
 }
 
+/// Headers and body of an answer as [`encode`] wrote it.
+pub fn split_answer(answer: &[u8]) -> (Vec<(&str, &str)>, &[u8]) {
+    let end = end_of_head(answer, 0).unwrap_or(0);
+    let head = std::str::from_utf8(&answer[..end]).unwrap_or_default();
+    let headers = head
+        .lines()
+        .skip(1)
+        .filter_map(|line| line.split_once(": "));
+    (headers.collect(), &answer[end..])
+}
+
 /// What stands between a record's head and its end.
 fn block_range(record: &[u8]) -> Option<std::ops::Range<usize>> {
     let start = end_of_head(record, 0)?;
@@ -220,6 +231,16 @@ mod tests {
             decode_body(&sample("https://a.test/", &[], b"")).unwrap(),
             b""
         );
+    }
+
+    #[test]
+    fn an_answer_comes_apart_into_headers_and_body() {
+        let record = sample("https://a.test/", &[("X-A", b"b: c")], b"\r\n\r\nbody");
+        let answer = decode_content(&record).unwrap();
+        let (headers, body) = split_answer(&answer);
+        assert_eq!(headers, [("X-A", "b: c"), ("Content-Length", "8")]);
+        assert_eq!(body, b"\r\n\r\nbody");
+        assert_eq!(split_answer(b"no answer"), (Vec::new(), &b"no answer"[..]));
     }
 
     #[test]

@@ -87,6 +87,59 @@ impl Counters {
         less(&mut self.outcomes[outcome as usize % CODES], true);
     }
 
+    /// Everything that can be counted anew is nothing.
+    pub(crate) fn forget_countable(&mut self) {
+        *self = Self {
+            last_seq: self.last_seq,
+            edges: self.edges,
+            near_duplicates: self.near_duplicates,
+            bytes: self.bytes,
+            ..Self::default()
+        };
+    }
+
+    /// Pages of a crawl that stand alike.
+    pub(crate) fn count_pages(&mut self, state: i64, reason: Option<ReasonCode>, count: u64) {
+        self.discovered += count;
+        match state {
+            0 => self.pending += count,
+            1 => {
+                self.refused += count;
+                if let Some(reason) = reason {
+                    self.reasons[reason as usize % CODES] += count;
+                }
+            }
+            _ => self.done += count,
+        }
+    }
+
+    /// Results that ended alike.
+    pub(crate) fn count_results(&mut self, outcome: OutcomeKind, copies: bool, count: u64) {
+        self.outcomes[outcome as usize % CODES] += count;
+        if outcome.is_page() {
+            self.pages += count;
+        }
+        if copies {
+            self.duplicates += count;
+        }
+    }
+
+    /// A visit is in the log once more; gives its number.
+    pub(crate) fn repeat(&mut self, outcome: OutcomeKind, copy: bool) -> i64 {
+        self.count_results(outcome, copy, 1);
+        self.last_seq += 1;
+        self.last_seq
+    }
+
+    /// URLs that a crawl never visited are forgotten.
+    pub(crate) fn unqueue(&mut self, reason: Option<ReasonCode>) {
+        self.discovered = self.discovered.saturating_sub(1);
+        match reason {
+            Some(reason) => self.lift_refusal(reason),
+            None => self.no_longer_pending(),
+        }
+    }
+
     pub(crate) fn load(conn: &Connection, crawl: CrawlId) -> Result<Self, Fault> {
         let mut counters = Self::default();
         let found = conn

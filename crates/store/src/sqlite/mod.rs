@@ -21,6 +21,7 @@
 //! * [`queue`], [`queue_rows`]: the queue of a crawl changed and looked at
 //! * [`pages`], [`overview`]: questions across crawls
 //! * [`purge`], [`sweep`]: what is forgotten, and the files that nothing refers to
+//! * [`upkeep`], [`chores`], [`storage`], [`revise`]: what grows old, what there is, what is said anew
 //! * [`jobs`], [`keys`], [`accounts`]: what a server keeps besides
 //! * [`account_writer`]: keys and accounts, written from anywhere
 //! * [`side`]: small changes by another connection than the writer's
@@ -31,6 +32,7 @@ mod account_writer;
 mod accounts;
 mod cache;
 mod checkpoint;
+mod chores;
 mod commit;
 mod counters;
 mod crawls;
@@ -53,21 +55,28 @@ mod queue;
 mod queue_rows;
 mod reader;
 mod results;
+mod revise;
 mod row;
 mod schema;
 mod side;
 mod statements;
+mod storage;
 mod sweep;
 mod terrain;
 mod terrain_rows;
+mod upkeep;
 mod writer;
 
 pub use account_writer::SqliteAccountWriter;
 pub use accounts::SqliteAccounts;
+pub(crate) use fault::Fault;
 pub use keys::SqliteKeys;
-pub(crate) use lock::beside;
 pub use lock::is_written;
+pub(crate) use lock::{Lock, beside};
 pub use open::OpenOptions;
+pub(crate) use pool::open as open_to_read;
+pub(crate) use schema::key_secret;
+pub(crate) use sweep::used as used_segments;
 pub use terrain_rows::{BusyDomain, TerrainRows};
 
 use std::{path::PathBuf, sync::Mutex, thread::JoinHandle, time::Duration};
@@ -95,6 +104,11 @@ use crate::{
     segment,
     shared::link_text,
 };
+
+/// The right to write a file, for whoever replaces it.
+pub(crate) fn take_lock(database: &std::path::Path, command: &str) -> Result<Lock, StoreError> {
+    Lock::take(database, command).map_err(|fault| fault.at(database))
+}
 
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 

@@ -9,6 +9,7 @@ use super::{
     counters::Counters,
     fault::Fault,
     overview::purgeable,
+    queue::codes,
     writer::{Command, Writer},
 };
 use crate::contract::{
@@ -26,6 +27,8 @@ pub(crate) struct PurgeStep {
     after: Sequence,
     host: Option<String>,
     before: Option<i64>,
+    outcomes: Vec<OutcomeKind>,
+    superseded: bool,
 }
 
 /// One visit, as far as it has to be known to be forgotten.
@@ -57,6 +60,8 @@ impl SqliteStore {
                     after,
                     host: purge.host.clone(),
                     before: purge.before.map(|at| at.0),
+                    outcomes: purge.outcomes.clone(),
+                    superseded: purge.superseded,
                 });
                 let done = if purge.dry_run {
                     self.pool.ask(move |conn| count(conn, &step)).await?
@@ -82,18 +87,30 @@ fn count(conn: &Connection, step: &PurgeStep) -> Result<Purged, Fault> {
 }
 
 fn visits(conn: &Connection, step: &PurgeStep) -> Result<Vec<Visit>, Fault> {
-    let mut statement = conn.prepare_cached(
+    let outcomes = match step.outcomes.as_slice() {
+        [] => "1 = 1".to_owned(),
+        some => format!("r.outcome IN ({})", codes(some)),
+    };
+    let mut statement = conn.prepare_cached(&format!(
         "SELECT r.seq, r.page, r.outcome, r.duplicate_of IS NOT NULL, c.seq IS r.seq AND c.state = 2,
          coalesce(r.content_length, 0), coalesce(t.text_hash, r.content_hash)
          FROM results r LEFT JOIN crawl_pages c ON c.crawl = r.crawl AND c.page = r.page
          LEFT JOIN contents t ON t.crawl = r.crawl AND t.seq = r.seq
          WHERE r.crawl = ?1 AND r.seq > ?2 AND r.seq <= ?3
          AND (?4 IS NULL OR c.host = (SELECT id FROM hosts WHERE name = ?4))
-         AND r.crawled_at < coalesce(?5, r.crawled_at + 1)",
-    )?;
+         AND r.crawled_at < coalesce(?5, r.crawled_at + 1) AND {outcomes}
+         AND (NOT ?6 OR EXISTS (SELECT 1 FROM results n WHERE n.page = r.page AND n.crawl > r.crawl))"
+    ))?;
     let (from, to) = (step.after.0, step.after.0 + STEP);
     let rows = statement.query_map(
-        params![step.crawl.0, from, to, step.host, step.before],
+        params![
+            step.crawl.0,
+            from,
+            to,
+            step.host,
+            step.before,
+            step.superseded
+        ],
         |row| {
             Ok(Visit {
                 seq: row.get(0)?,

@@ -91,6 +91,9 @@ fn requeue(
     };
     if !wanted.outcomes.is_empty() {
         changed.requeued = again(conn, crawl, wanted, host)?;
+        if wanted.dry_run {
+            return Ok(changed);
+        }
         counters.done = counters.done.saturating_sub(changed.requeued);
         counters.pending += changed.requeued;
     }
@@ -132,17 +135,22 @@ fn again(
     host: Option<i64>,
 ) -> Result<u64, Fault> {
     let before = wanted.ended_before.map(|at| at.0);
-    let changed = conn.execute(
-        &format!(
-            "UPDATE crawl_pages SET state = 0, attempts = 0, not_before = 0
-             WHERE crawl = ?1 AND state = 2 AND outcome IN ({}) AND host = coalesce(?2, host)
-             AND (?3 IS NULL OR (SELECT r.crawled_at FROM results r
-               WHERE r.crawl = ?1 AND r.seq = crawl_pages.seq) < ?3)",
-            codes(&wanted.outcomes)
-        ),
-        params![crawl.0, host, before],
-    )?;
-    Ok(changed as u64)
+    let since = wanted.ended_since.map(|at| at.0);
+    let ended = format!(
+        "crawl = ?1 AND state = 2 AND outcome IN ({}) AND host = coalesce(?2, host)
+         AND ((?3 IS NULL AND ?4 IS NULL) OR (SELECT r.crawled_at < coalesce(?3, r.crawled_at + 1)
+           AND r.crawled_at >= coalesce(?4, r.crawled_at) FROM results r
+           WHERE r.crawl = ?1 AND r.seq = crawl_pages.seq))",
+        codes(&wanted.outcomes)
+    );
+    let values = params![crawl.0, host, before, since];
+    if wanted.dry_run {
+        let count = format!("SELECT count(*) FROM crawl_pages WHERE {ended}");
+        return Ok(conn.query_row(&count, values, |row| row.get::<_, i64>(0))? as u64);
+    }
+    let again =
+        format!("UPDATE crawl_pages SET state = 0, attempts = 0, not_before = 0 WHERE {ended}");
+    Ok(conn.execute(&again, values)? as u64)
 }
 
 fn clear(

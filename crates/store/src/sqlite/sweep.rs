@@ -46,7 +46,7 @@ impl SqliteStore {
 }
 
 /// Segments that rows refer to, in one pass over them.
-fn used(conn: &Connection) -> Result<BTreeSet<u32>, Fault> {
+pub(crate) fn used(conn: &Connection) -> Result<BTreeSet<u32>, Fault> {
     let mut statement = conn.prepare_cached(
         "SELECT DISTINCT body_segment FROM results WHERE body_segment IS NOT NULL
          UNION SELECT DISTINCT segment FROM contents WHERE segment IS NOT NULL",

@@ -6,15 +6,17 @@ use std::path::PathBuf;
 use rusqlite::Connection;
 use rustc_hash::FxHashMap;
 use tokio::sync::{mpsc, oneshot};
-use trawl_types::{CrawlId, CrawlSpec, CrawlState, HostId, UnixMillis};
+use trawl_types::{CrawlId, CrawlSpec, CrawlState, HostId, Sequence, UnixMillis};
 
 use super::{
     cache::Memory,
+    chores::Chore,
     commit::{Commit, OpenCrawl},
     fault::Fault,
     lock::Lock,
     purge::PurgeStep,
     reader,
+    revise::Revision,
 };
 use crate::{
     contract::{
@@ -23,6 +25,7 @@ use crate::{
         overview::{Purged, Swept},
         queue::{Changed, QueueChange},
         read::StoredHost,
+        upkeep::Cleaned,
         write::{CommitBatch, CommitReport, NewLink, WriteRules},
     },
     segment::append::{Appender, End},
@@ -44,6 +47,9 @@ pub(crate) enum Command {
     ChangeQueue(CrawlId, QueueChange, Reply<Changed>),
     Forgive(String, Reply<Option<HostId>>),
     Purge(Box<PurgeStep>, Reply<Purged>),
+    Chore(Chore, Reply<Cleaned>),
+    RepairCounts(CrawlId, Reply<()>),
+    Revise(Box<Revision>, Reply<Option<Sequence>>),
     /// Segments that nothing referred to, and where the newest ended then.
     RemoveSegments(Vec<u32>, End, Reply<Swept>),
     /// The write-ahead log has grown long: write it from its front again.
@@ -123,6 +129,18 @@ impl Writer {
                 }
                 Command::Purge(step, reply) => {
                     let done = self.purge(&step);
+                    let _ = reply.send(done.map_err(|fault| fault.at(&self.path)));
+                }
+                Command::Chore(chore, reply) => {
+                    let done = self.chore(&chore);
+                    let _ = reply.send(done.map_err(|fault| fault.at(&self.path)));
+                }
+                Command::RepairCounts(crawl, reply) => {
+                    let done = self.repair_counts(crawl);
+                    let _ = reply.send(done.map_err(|fault| fault.at(&self.path)));
+                }
+                Command::Revise(revision, reply) => {
+                    let done = self.revise(&revision);
                     let _ = reply.send(done.map_err(|fault| fault.at(&self.path)));
                 }
                 Command::RemoveSegments(numbers, end, reply) => {

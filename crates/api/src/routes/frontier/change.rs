@@ -107,6 +107,7 @@ impl RecoverRequest {
             ended_before: self.older_than_seconds.map(age),
             delayed: self.wants("delayed"),
             suspended: self.wants("suspended"),
+            ..Requeue::default()
         })
     }
 }

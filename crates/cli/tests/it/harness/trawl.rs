@@ -128,6 +128,11 @@ impl Run {
         ended
     }
 
+    /// Whether it has ended by itself.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_some()
+    }
+
     pub(crate) fn signal(&self, name: &str) {
         assert!(Trawl::signal(self.id(), name));
     }

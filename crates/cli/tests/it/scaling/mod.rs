@@ -5,5 +5,5 @@
 //! * `sharing`: workers join, leave, and share the hosts
 
 mod faults;
-mod fleet;
+pub(crate) mod fleet;
 mod sharing;

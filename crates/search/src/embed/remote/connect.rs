@@ -1,4 +1,4 @@
-//! Connections to an embedding server the operator named: plain, or TLS by rustls.
+//! Connections to a server that the operator named: plain, or TLS by rustls.
 
 use std::{
     future::Future,
@@ -23,19 +23,19 @@ use tower_service::Service;
 
 /// Opens connections.
 #[derive(Clone)]
-pub(super) struct Connector {
+pub struct Connector {
     plain: HttpConnector,
     tls: TlsConnector,
 }
 
 /// A connection.
-pub(super) enum Stream {
+pub enum Stream {
     Plain(TokioIo<TcpStream>),
     Tls(Box<TokioIo<TlsStream<TcpStream>>>),
 }
 
 impl Connector {
-    pub(super) fn new() -> Result<Self, rustls::Error> {
+    pub fn new() -> Result<Self, rustls::Error> {
         let mut roots = RootCertStore::empty();
         roots.add_parsable_certificates(webpki_root_certs::TLS_SERVER_ROOT_CERTS.iter().cloned());
         // Named here so that no process-wide default is needed.
@@ -51,6 +51,18 @@ impl Connector {
             plain,
             tls: TlsConnector::from(Arc::new(config)),
         })
+    }
+}
+
+impl std::fmt::Debug for Connector {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Connector").finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for Stream {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Stream").finish_non_exhaustive()
     }
 }
 

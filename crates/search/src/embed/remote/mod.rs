@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::{EmbedError, Embedder, Reranker};
 pub(crate) use client::JsonClient;
+pub use connect::{Connector, Stream};
 
 /// A server that speaks `/embed` and `/health`.
 #[derive(Debug)]

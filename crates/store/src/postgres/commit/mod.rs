@@ -34,6 +34,7 @@ mod work;
 pub(super) use activity::MINUTE;
 pub(super) use insert::WAKE;
 pub(super) use links::add_links;
+pub(super) use search::POSITION_BITS;
 pub(super) use work::{Memory, OpenCrawl, Work};
 
 use super::{PostgresStore, pool::Param, reader, retry::Attempt, tallies};

@@ -175,7 +175,7 @@ async fn rows(
 }
 
 /// Bits of `crawl_pages.born` that say which URL of its commit a page was.
-pub(super) const POSITION_BITS: u32 = 24;
+pub(in crate::postgres) const POSITION_BITS: u32 = 24;
 
 /// What memory is told of a row.
 pub(super) fn known_page(
