@@ -206,6 +206,9 @@ pub(crate) struct RebuildArgs {
     /// Make the search index anew as well; only for a database file
     #[arg(long)]
     pub(crate) index: bool,
+    /// Also if it holds uploads, collections, tags or deletions, which are lost then
+    #[arg(long, requires = "index")]
+    pub(crate) discard_uploads: bool,
     /// Languages of pages in the index, separated by commas, or `all`
     #[arg(
         long,

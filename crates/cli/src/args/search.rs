@@ -87,6 +87,17 @@ pub(crate) struct QdrantArgs {
     pub(crate) reconcile: bool,
 }
 
+impl QdrantArgs {
+    /// No server is told.
+    pub(crate) fn none() -> Self {
+        Self {
+            qdrant_url: None,
+            qdrant_collection: String::new(),
+            reconcile: false,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ModeArg {
     /// Words and meaning

@@ -77,6 +77,16 @@ pub struct IndexCounts {
 }
 
 impl IndexFile {
+    /// Whether there is something that no crawl brings back: uploads, collections, tags, deletions.
+    pub fn holds_work_of_people(&self) -> Result<bool, SearchError> {
+        self.reading(|reader| {
+            let sql = "SELECT EXISTS (SELECT 1 FROM documents WHERE source <> 0 OR withdrawn)
+                       OR EXISTS (SELECT 1 FROM collections)
+                       OR EXISTS (SELECT 1 FROM document_tags)";
+            Ok(reader.query_row(sql, [], |row| row.get(0))?)
+        })
+    }
+
     pub fn counts(&self) -> IndexCounts {
         let memory = self.memory();
         IndexCounts {

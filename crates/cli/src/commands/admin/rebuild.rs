@@ -6,11 +6,12 @@ use std::{
     process::ExitCode,
 };
 
+use trawl_search::{SearchError, file::IndexFile};
 use trawl_store::contract::{server::ServerStore, upkeep::miscounts};
 
 use super::ended;
 use crate::{
-    args::{DatabaseArgs, IndexArgs, RebuildArgs},
+    args::{DatabaseArgs, IndexArgs, QdrantArgs, RebuildArgs},
     commands::{index, pick},
     database::Database,
     display::number,
@@ -80,6 +81,20 @@ async fn counters(store: &dyn ServerStore, args: &RebuildArgs) -> anyhow::Result
 /// The new index takes the place of the old one when it is whole.
 async fn make_index(database: &Path, args: &RebuildArgs) -> anyhow::Result<()> {
     let place = index::index_path(None, database);
+    // Held until the new one is in its place: nobody writes to the old one meanwhile.
+    let old = match place.exists().then(|| IndexFile::open(&place)).transpose() {
+        Err(error @ SearchError::Locked(_)) => return Err(error.into()),
+        // One that cannot be read is what this is for.
+        found => found.ok().flatten(),
+    };
+    if let Some(old) = &old
+        && !args.discard_uploads
+        && old.holds_work_of_people()?
+    {
+        let why = "the search index holds uploads, collections, tags or deletions, which no crawl brings \
+                   back: leave it, or give them up with --discard-uploads";
+        return Err(BadInput(why.into()).into());
+    }
     let beside = |path: &Path, ending: &str| {
         let mut name = path.as_os_str().to_owned();
         name.push(ending);
@@ -107,6 +122,7 @@ async fn make_index(database: &Path, args: &RebuildArgs) -> anyhow::Result<()> {
         languages: args.languages.clone(),
         confirm_removals: false,
         model: args.model.clone(),
+        qdrant: QdrantArgs::none(),
         quiet: true,
     };
     index::run(&new).await?;
@@ -120,6 +136,8 @@ async fn make_index(database: &Path, args: &RebuildArgs) -> anyhow::Result<()> {
             _ => {}
         }
     }
+    drop(old);
+    remove(&beside(&fresh, ".lock"))?;
     println!("the search index was made anew: {}", place.display());
     Ok(())
 }

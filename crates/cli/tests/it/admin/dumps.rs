@@ -20,7 +20,7 @@ fn a_backup_made_while_workers_crawl_is_a_store_that_goes_on_to_the_same_end() {
     let (url, restored) = (postgres::database(), postgres::database());
     let web = Web::start(WebSpec::many_hosts(HOSTS, PAGES));
     let job = {
-        let front = server(&url);
+        let front = server(&url, &[]);
         let worker = Worker::start(&url, &[]);
         let api = front.client();
         let job = api.post("/spider/crawl?result_mode=store", &everything(&web, 20));
@@ -60,7 +60,7 @@ fn a_backup_made_while_workers_crawl_is_a_store_that_goes_on_to_the_same_end() {
         restore().arg("--force").run().expect_code(0);
         job
     };
-    let front = server(&restored);
+    let front = server(&restored, &[]);
     let _worker = Worker::start(&restored, &[]);
     let end = wait_for_end(&front.client(), &job);
     assert_eq!(end["status"], "completed", "{end}");
