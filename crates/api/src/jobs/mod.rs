@@ -144,11 +144,14 @@ impl Jobs {
         })
     }
 
-    /// Whether a crawl asks the web for something right now.
+    /// Whether a crawl asks the web for something, or is about to.
     pub(crate) fn are_crawling(&self) -> bool {
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         let mut controls = running.values().map(|running| &running.control);
-        controls.any(|control| control.progress.borrow().in_flight > 0)
+        controls.any(|control| {
+            let progress = control.progress.borrow();
+            progress.in_flight > 0 || progress.pending > 0
+        })
     }
 
     /// How far the logs of the crawls that run here reach, in one number.

@@ -2,7 +2,7 @@
 
 use axum::{Json, extract::State, http::StatusCode};
 use serde::{Deserialize, Serialize};
-use trawl_search::file::Label;
+use trawl_search::file::{IndexFile, Label};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -97,7 +97,7 @@ pub(super) async fn collections(
     State(app): State<Shared>,
     _: Reader,
 ) -> Result<Json<Vec<CollectionView>>, ApiError> {
-    let found = app.search()?.read(|index| index.collections()).await?;
+    let found = app.search()?.read(IndexFile::collections).await?;
     Ok(Json(found.into_iter().map(Into::into).collect()))
 }
 
@@ -175,7 +175,7 @@ pub(super) async fn tags(
     State(app): State<Shared>,
     _: Reader,
 ) -> Result<Json<Vec<TagView>>, ApiError> {
-    let found = app.search()?.read(|index| index.tags()).await?;
+    let found = app.search()?.read(IndexFile::tags).await?;
     Ok(Json(found.into_iter().map(Into::into).collect()))
 }
 

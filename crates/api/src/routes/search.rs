@@ -260,7 +260,7 @@ async fn answer(
     Ok(Json(response.into()))
 }
 
-fn within<T: PartialOrd + std::fmt::Display>(
+fn within<T: Copy + PartialOrd + std::fmt::Display>(
     field: &str,
     value: T,
     least: T,

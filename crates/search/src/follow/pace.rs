@@ -1,4 +1,4 @@
-//! Not in the way of crawls: while some run, the follower works a fifth of the time.
+//! Not in the way of crawls: while some run, the follower works a tenth of the time.
 
 use std::{
     sync::Arc,
@@ -6,7 +6,7 @@ use std::{
 };
 
 /// So many times as long as it worked it rests, while crawls run.
-const REST: u32 = 4;
+const REST: u32 = 9;
 /// It looks this often whether they still do.
 const LOOK: Duration = Duration::from_millis(100);
 /// No rest is longer.
@@ -68,11 +68,11 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn it_rests_four_times_as_long_as_it_worked_while_others_are_busy() {
+    async fn it_rests_nine_times_as_long_as_it_worked_while_others_are_busy() {
         let began = Instant::now();
         std::thread::sleep(Duration::from_millis(20));
         Pace::sparing(Arc::new(Always)).rest(began).await;
-        assert!(began.elapsed() >= Duration::from_millis(100));
+        assert!(began.elapsed() >= Duration::from_millis(200));
     }
 
     #[tokio::test]

@@ -1,5 +1,7 @@
 //! Documents and chunks as they are sent.
 
+use std::fmt::Write;
+
 use serde::Serialize;
 use serde_json::Value;
 use trawl_search::{
@@ -106,7 +108,11 @@ impl From<DocumentRow> for DocumentView {
 }
 
 pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 /// The chunks of a document with this content.

@@ -116,7 +116,9 @@ fn answer(first: &str, body: &Value, health: u8, embedded: &AtomicUsize) -> (u16
             embedded.fetch_add(texts.len(), Ordering::SeqCst);
             let mut vectors: Vec<Vec<f64>> = texts.iter().map(vector).collect();
             if health == Health::WrongSize as u8 {
-                vectors.iter_mut().for_each(|vector| vector.push(0.5));
+                for vector in &mut vectors {
+                    vector.push(0.5);
+                }
             }
             (200, json!(vectors))
         }
