@@ -63,8 +63,8 @@ fn events(api: &Api, job: &str) -> (Vec<u64>, Value) {
         true
     });
     let number = |line: &str| line.strip_prefix("id: ")?.parse().ok();
-    let data = text.lines().filter_map(|line| line.strip_prefix("data: "));
-    let last = serde_json::from_str(data.last().unwrap()).unwrap();
+    let mut data = text.lines().filter_map(|line| line.strip_prefix("data: "));
+    let last = serde_json::from_str(data.next_back().unwrap()).unwrap();
     (text.lines().filter_map(number).collect(), last)
 }
 
