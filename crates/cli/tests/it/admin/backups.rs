@@ -112,11 +112,11 @@ fn nothing_is_overwritten_unless_somebody_says_so() {
     let web = Web::start(WebSpec::small_site(5));
     crawl(&database, &web).run().expect_code(0);
     let backup = folder.path().join("backup");
-    let back_up = || admin_on("backup", &database).arg("--output").arg(&backup);
-    back_up().run().expect_code(0);
-    let done = back_up().run().expect_code(2);
+    let again = || admin_on("backup", &database).arg("--output").arg(&backup);
+    again().run().expect_code(0);
+    let done = again().run().expect_code(2);
     assert!(done.stderr.contains("--force"), "{}", done.stderr);
-    back_up().arg("--force").run().expect_code(0);
+    again().arg("--force").run().expect_code(0);
 
     let restore = || {
         admin("restore")
@@ -138,13 +138,16 @@ fn nothing_is_overwritten_unless_somebody_says_so() {
     assert!(other.join("cat.jpg").exists());
 }
 
+/// What is said of a backup, and what was done to it.
+type Damage = (&'static str, fn(&Path));
+
 #[test]
 fn a_damaged_backup_is_refused_and_says_what_is_wrong() {
     let (folder, database) = place();
     let web = Web::start(WebSpec::small_site(10));
     crawl(&database, &web).run().expect_code(0);
     let backup = folder.path().join("backup");
-    let damages: [(&str, fn(&Path)); 4] = [
+    let damages: [Damage; 4] = [
         ("bodies/000001.warc.zst does not have its checksum", |to| {
             flip(&to.join("bodies/000001.warc.zst"));
         }),

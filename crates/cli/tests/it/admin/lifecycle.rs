@@ -139,7 +139,8 @@ fn assert_checksums(folder: &Path) {
     for line in sums.lines() {
         let (sum, name) = line.split_once("  ").unwrap();
         let hash = Sha256::digest(fs::read(folder.join(name)).unwrap());
-        let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        let digits = hash.iter().map(|byte| format!("{byte:02x}"));
+        let hash = digits.collect::<Vec<_>>().concat();
         assert_eq!(hash, sum, "{name}");
     }
 }

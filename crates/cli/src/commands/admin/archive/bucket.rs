@@ -10,7 +10,7 @@ use std::{
 
 use bytes::Bytes;
 use futures_util::stream;
-use http_body_util::{BodyExt, Limited, StreamBody, combinators::BoxBody};
+use http_body_util::{BodyExt, Collected, Limited, StreamBody, combinators::BoxBody};
 use hyper::{
     Method, Request, Response,
     body::{Frame, Incoming},
@@ -178,7 +178,7 @@ impl Bucket {
             return Ok(());
         }
         let said = Limited::new(answer.into_body(), TOLD).collect().await;
-        let said = said.map(|body| body.to_bytes()).unwrap_or_default();
+        let said = said.map(Collected::to_bytes).unwrap_or_default();
         let said: String = String::from_utf8_lossy(&said).chars().take(300).collect();
         let said = crate::display::printable(&said);
         anyhow::bail!("{}: {path} was refused with {status}: {said}", self.name)

@@ -48,10 +48,10 @@ pub(super) fn sign(request: Unsigned<'_>, who: &Credentials) -> Vec<(String, Str
     headers.sort();
     let names: Vec<&str> = headers.iter().map(|(name, _)| name.as_str()).collect();
     let names = names.join(";");
-    let lines: String = headers
+    let lines = headers
         .iter()
-        .map(|(name, value)| format!("{name}:{}\n", value.trim()))
-        .collect();
+        .map(|(name, value)| format!("{name}:{}\n", value.trim()));
+    let lines = lines.collect::<Vec<_>>().concat();
     let canonical = format!(
         "{}\n{}\n\n{lines}\n{names}\n{}",
         request.method, request.path, request.sha256
