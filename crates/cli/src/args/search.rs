@@ -76,9 +76,17 @@ pub(crate) struct IndexArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Qdrant")]
 pub(crate) struct QdrantArgs {
-    /// Tell the Qdrant server at this URL what changed; its key is taken from TRAWL_QDRANT_KEY
+    /// Tell the Qdrant server at this URL what changed
     #[arg(long, value_name = "URL")]
     pub(crate) qdrant_url: Option<String>,
+    /// The key for that server
+    #[arg(
+        long,
+        value_name = "KEY",
+        env = "TRAWL_QDRANT_KEY",
+        hide_env_values = true
+    )]
+    pub(crate) qdrant_key: Option<String>,
     /// The collection there; it is made if there is none
     #[arg(long, value_name = "NAME", default_value = "trawl")]
     pub(crate) qdrant_collection: String,
@@ -92,6 +100,7 @@ impl QdrantArgs {
     pub(crate) fn none() -> Self {
         Self {
             qdrant_url: None,
+            qdrant_key: None,
             qdrant_collection: String::new(),
             reconcile: false,
         }

@@ -76,9 +76,7 @@ fn qdrant(args: &QdrantArgs, index: &Arc<IndexFile>) -> anyhow::Result<Option<Qd
     };
     let settings = QdrantSettings {
         url: url.clone(),
-        key: std::env::var("TRAWL_QDRANT_KEY")
-            .ok()
-            .filter(|key| !key.is_empty()),
+        key: args.qdrant_key.clone().filter(|key| !key.is_empty()),
         collection: args.qdrant_collection.clone(),
     };
     Ok(Some(Qdrant::new(Arc::clone(index), &settings)?))

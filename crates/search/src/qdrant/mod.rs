@@ -169,13 +169,13 @@ impl Qdrant {
         }
         let (index, query, filter) = (Arc::clone(&self.index), query.clone(), filter.clone());
         let numbers = blocking(move || index.allowed_chunks(&chunks, &query, &filter)).await??;
-        let scored = |(chunk, score): (Option<u32>, f32)| {
+        let found = |(chunk, score): (Option<u32>, f32)| {
             Some(Scored {
                 chunk: chunk?,
                 score,
             })
         };
-        Ok(numbers.into_iter().zip(scores).filter_map(scored).collect())
+        Ok(numbers.into_iter().zip(scores).filter_map(found).collect())
     }
 }
 

@@ -42,13 +42,15 @@ fn vector_of(text: &str) -> Vec<f32> {
         .map(|word| lower.matches(word).count() as f32 + 0.05)
         .collect();
     let norm = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
-    vector.iter_mut().for_each(|value| *value /= norm);
+    for value in &mut vector {
+        *value /= norm;
+    }
     vector
 }
 
 #[async_trait]
 impl Embedder for Counting {
-    fn model(&self) -> &str {
+    fn model(&self) -> &'static str {
         "counting"
     }
 

@@ -103,7 +103,9 @@ mod tests {
     fn a_sum_does_not_depend_on_the_order_and_does_on_everything_else() {
         let sum = |rows: &[Row]| {
             let mut sum = Sum::default();
-            rows.iter().for_each(|row| sum.add(row));
+            for row in rows {
+                sum.add(row);
+            }
             sum
         };
         let (a, b) = (row(1, "a"), row(2, "b"));
