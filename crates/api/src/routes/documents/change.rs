@@ -100,7 +100,7 @@ pub(crate) struct SortBody {
 /// Puts a document into a collection, or takes it out.
 #[utoipa::path(put, path = "/documents/{id}/collection", tag = "documents", params(("id" = String, Path)),
     request_body = SortBody, responses(
-    (status = 200, body = DocumentView), (status = 401, body = ErrorBody), (status = 403, body = ErrorBody),
+    (status = 200, body = DocumentView), (status = 400, body = ErrorBody), (status = 401, body = ErrorBody), (status = 403, body = ErrorBody),
     (status = 404, body = ErrorBody), (status = 415, body = ErrorBody), (status = 422, body = ErrorBody)))]
 pub(crate) async fn sort(
     State(app): State<Shared>,

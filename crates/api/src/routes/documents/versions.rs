@@ -116,7 +116,7 @@ pub(crate) async fn between(
     let search = app.search()?;
     let document = search.document(&identity, &id).await?;
     let to = query.to.unwrap_or(document.version);
-    let from = query.from.unwrap_or(to - 1);
+    let from = query.from.unwrap_or(to.saturating_sub(1));
     let old = version(search, document.id, from).await?;
     let new = version(search, document.id, to).await?;
     let work = tokio::task::spawn_blocking(move || compared(document.uuid, &old, &new));
