@@ -97,7 +97,7 @@ fn endpoints() -> OpenApiRouter<Shared> {
         .routes(routes!(stats::stats))
         .routes(routes!(stats::timeseries))
         .routes(routes!(spider::spider_crawl))
-        .routes(routes!(extract::spider_extract))
+        .routes(routes!(extract::spider::spider_extract))
         .routes(routes!(extract::extract))
         .routes(routes!(extract::extract_batch))
         .routes(routes!(crawl::crawl))

@@ -5,7 +5,10 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use trawl_types::UnixMillis;
 
-use super::{search::ModelArgs, server::ServerDatabase};
+use super::{
+    search::{LanguageArgs, ModelArgs},
+    server::ServerDatabase,
+};
 use crate::units;
 
 #[derive(Debug, Args)]
@@ -209,14 +212,8 @@ pub(crate) struct RebuildArgs {
     /// Also if it holds uploads, collections, tags or deletions, which are lost then
     #[arg(long, requires = "index")]
     pub(crate) discard_uploads: bool,
-    /// Languages of pages in the index, separated by commas, or `all`
-    #[arg(
-        long,
-        value_name = "CODES",
-        value_delimiter = ',',
-        default_value = "en"
-    )]
-    pub(crate) languages: Vec<String>,
+    #[command(flatten)]
+    pub(crate) languages: LanguageArgs,
     #[command(flatten)]
     pub(crate) model: ModelArgs,
     /// Only compare; ends with code 1 if something differs

@@ -42,6 +42,19 @@ pub(crate) struct ModelArgs {
     pub(crate) embed_key: Option<String>,
 }
 
+/// Which pages are indexed.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct LanguageArgs {
+    /// Languages of pages, separated by commas, or `all`
+    #[arg(
+        long,
+        value_name = "CODES",
+        value_delimiter = ',',
+        default_value = "en"
+    )]
+    pub(crate) languages: Vec<String>,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct IndexArgs {
     #[command(flatten)]
@@ -52,14 +65,8 @@ pub(crate) struct IndexArgs {
     /// Only the pages of this crawl
     #[arg(long, value_name = "CRAWL")]
     pub(crate) crawl: Option<i64>,
-    /// Languages of pages, separated by commas, or `all`
-    #[arg(
-        long,
-        value_name = "CODES",
-        value_delimiter = ',',
-        default_value = "en"
-    )]
-    pub(crate) languages: Vec<String>,
+    #[command(flatten)]
+    pub(crate) languages: LanguageArgs,
     /// Remove documents whose pages are gone, also where they are many
     #[arg(long)]
     pub(crate) confirm_removals: bool,

@@ -41,7 +41,7 @@ pub(crate) async fn run(args: &IndexArgs) -> anyhow::Result<ExitCode> {
     let embedder = embedder(&args.model).await?;
     let settings = Settings {
         crawl: args.crawl.map(CrawlId),
-        languages: languages(&args.languages),
+        languages: languages(&args.languages.languages),
         confirmed: args.confirm_removals,
         ..Settings::default()
     };

@@ -6,7 +6,10 @@ use trawl_quick::cache::Kind;
 use trawl_rules::Normaliser;
 use trawl_types::{HostKey, UnixMillis, spec::NormaliseSpec};
 
-use super::{ExtractedPage, Format, Status, identity_of};
+use super::{
+    page::{ExtractedPage, Format, Status},
+    read::identity_of,
+};
 use crate::{app::Shared, jobs::now};
 
 /// What is kept of a page.

@@ -6,10 +6,12 @@
 //! * `tei`: a server that embeds and reranks
 //! * `postgres`: databases for servers that share one
 //! * `snapshot`: what a database holds, read from a copy so that nothing is repaired on the way
+//! * `harbour`: pages with something to be found in them
 //! * `dice`: chance that can be repeated
 
 mod api;
 mod dice;
+pub(crate) mod harbour;
 pub(crate) mod postgres;
 mod snapshot;
 mod tei;

@@ -17,24 +17,11 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 use trawl_testweb::{Behaviour, Behaviours, WebSpec};
 
-use crate::harness::{Api, Reply, Server, Web, place};
-
-const NETS: &str = "Fishing nets are mended by hand on the quay before the boats leave. A needle \
-    and strong twine are all that the work needs, and the knots have not changed in a hundred \
-    years of fishing from this harbour.";
-const TIDES: &str = "The tide turns twice a day, and the harbour master writes the hour on a board \
-    by the gate. Boats with a deep keel wait for high water before they come in, because the bar \
-    at the mouth is shallow.";
-const STORMS: &str = "Storms come from the west in autumn. When the lantern on the mast is red \
-    nobody leaves, and when it is green the pilots row out first to look at the sea beyond the \
-    breakwater and the rocks.";
-
-pub(super) fn page(title: &str, text: &str) -> Behaviour {
-    Behaviour::page(format!(
-        "<!doctype html><html lang=en><title>{title}</title><nav><a href='/'>Home</a></nav>\
-         <main><article><h1>{title}</h1><p>{text}</p></article></main></html>"
-    ))
-}
+use crate::harness::{
+    Api, Reply, Server, Web,
+    harbour::{NETS, STORMS, TIDES, page},
+    place,
+};
 
 /// A site of a start page and so many others, which it links to.
 pub(super) fn linking(paths: &[String]) -> Behaviour {
