@@ -24,9 +24,11 @@ use crate::visit::Permit;
 
 /// Hosts borrowed in one go: few, so that all processes come to some.
 const GULP: u32 = 16;
-/// Between two rounds that brought hosts, and after one that brought none.
-const NEXT_GULP_MS: u64 = 50;
-const NOTHING_THERE_MS: u64 = 250;
+/// Between two rounds that brought hosts, and after one that brought none: soon at first, because the
+/// first pages of a crawl lead to many hosts at once, then seldom.
+const NEXT_GULP_MS: u64 = 10;
+const NOTHING_THERE_MS: u64 = 25;
+const STILL_NOTHING_MS: u64 = 250;
 /// How often loans are looked over. A request is checked once more right before it is sent.
 const LOOK_OVER_MS: u64 = 50;
 /// A host is not kept for longer, so that new crawls and other processes get their turn.
@@ -37,7 +39,7 @@ const NEXT_TRY_MS: u64 = 250;
 /// And how long the visit is then put off.
 const PUT_OFF_MS: i64 = 5_000;
 /// Between two questions whether a crawl is complete.
-const NEXT_VERDICT_MS: u64 = 300;
+const NEXT_VERDICT_MS: u64 = 150;
 
 /// What this process has borrowed.
 #[derive(Debug, Default)]
@@ -47,7 +49,22 @@ pub(crate) struct Loans {
     retiring: FxHashSet<HostId>,
     borrowing: bool,
     next_borrow: Moment,
+    /// Rounds in a row that brought none.
+    fruitless: u32,
     next_look: Moment,
+}
+
+impl Loans {
+    /// How long to wait after a round that brought so many hosts.
+    fn pause_after(&mut self, hosts: usize) -> u64 {
+        if hosts > 0 {
+            self.fruitless = 0;
+            return NEXT_GULP_MS;
+        }
+        self.fruitless = self.fruitless.saturating_add(1);
+        let doubled = NOTHING_THERE_MS << (self.fruitless - 1).min(8);
+        doubled.min(STILL_NOTHING_MS)
+    }
 }
 
 impl Dispatcher {
@@ -223,12 +240,7 @@ impl Dispatcher {
         self.drop_lost(now);
         let Some(loans) = &mut self.loans else { return };
         loans.borrowing = false;
-        let pause = if hosts.is_empty() {
-            NOTHING_THERE_MS
-        } else {
-            NEXT_GULP_MS
-        };
-        loans.next_borrow = now.after(pause);
+        loans.next_borrow = now.after(loans.pause_after(hosts.len()));
         for loaned in hosts {
             loans.since.entry(loaned.host.id).or_insert(now);
         }
@@ -325,4 +337,20 @@ pub(crate) async fn borrow_by_name(
         tokio::time::sleep(std::time::Duration::from_millis(NEXT_TRY_MS)).await;
     }
     Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_finds_nothing_to_borrow_looks_again_soon_and_then_seldom() {
+        let mut loans = Loans::default();
+        let pauses: Vec<u64> = [0; 6].map(|hosts| loans.pause_after(hosts)).to_vec();
+        assert_eq!(pauses, [25, 50, 100, 200, 250, 250]);
+        assert_eq!(loans.pause_after(3), NEXT_GULP_MS);
+        assert_eq!(loans.pause_after(0), NOTHING_THERE_MS, "as at first");
+        loans.fruitless = u32::MAX;
+        assert_eq!(loans.pause_after(0), STILL_NOTHING_MS);
+    }
 }

@@ -22,11 +22,14 @@ use crate::contract::{
 };
 
 /// Whether a crawl has something to ask a host for; `h` is the host in it. What is pending where the
-/// crawl is closed to it waits for another run.
+/// crawl is closed to it waits for another run. The first one is asked for, and not whether there is
+/// any: only the index of what is pending has them in order, so that it is taken, also in a table that
+/// has just begun, of which nothing is known (through the primary key all pages of the crawl are read).
 macro_rules! worth_asking {
     () => {
-        "NOT h.closed AND EXISTS (SELECT 1 FROM crawl_pages p
-           WHERE p.crawl = h.crawl AND p.host = h.host AND p.state = 0)"
+        "NOT h.closed AND (SELECT p.page FROM crawl_pages p
+           WHERE p.crawl = h.crawl AND p.host = h.host AND p.state = 0
+           ORDER BY p.rank, p.born LIMIT 1) IS NOT NULL"
     };
 }
 
@@ -112,6 +115,7 @@ impl HostLoans for PostgresStore {
             return Ok(Vec::new());
         }
         let crawls: Vec<i64> = crawls.iter().map(|crawl| crawl.0).collect();
+        let _turn = self.lookups.acquire().await;
         let lent = self
             .insist(|| async {
                 let conn = self.patiently().await?;
@@ -181,6 +185,7 @@ impl HostLoans for PostgresStore {
         if ours.is_empty() {
             return Ok(());
         }
+        let _turn = self.lookups.acquire().await;
         self.insist(|| async {
             let conn = self.patiently().await?;
             give_back(&conn, loans, &ours).await

@@ -60,7 +60,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use rustc_hash::FxHashMap;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 use trawl_types::{
     CrawlId, CrawlSpec, CrawlState, HostId, KeySecret, PageId, PageRecord, Sequence, UnixMillis,
     UrlKey, record::PageStanding,
@@ -83,6 +83,11 @@ use crate::contract::{
     write::{CommitBatch, CommitReport, NewLink, WriteRules},
 };
 
+/// Hosts are borrowed, filled up and given back by so many at once. Each of these is short; a connection
+/// of its own for each, with its own plans for tables of many partitions, costs the server more than it
+/// gains.
+const LOOKUPS: usize = 2;
+
 /// A store in a PostgreSQL database, shared with other processes.
 #[derive(Debug)]
 pub struct PostgresStore {
@@ -94,6 +99,7 @@ pub struct PostgresStore {
     loans: Option<Arc<Loans>>,
     complaints: Complaints,
     closing: Notify,
+    lookups: Semaphore,
 }
 
 impl PostgresStore {
@@ -118,6 +124,7 @@ impl PostgresStore {
             loans,
             complaints: Complaints::new(),
             closing: Notify::new(),
+            lookups: Semaphore::new(LOOKUPS),
         })
     }
 
@@ -237,9 +244,15 @@ impl Store for PostgresStore {
         host: HostId,
         limit: u32,
     ) -> Result<Vec<PendingUrl>, StoreError> {
+        let _turn = self.lookups.acquire().await;
+        let open = self.opened().get(&crawl).cloned();
         self.insist(|| async {
             let conn = self.patiently().await?;
-            reader::pending(&conn, crawl, host, limit).await
+            let has_elders = match &open {
+                Some(open) => open.has_elders(),
+                None => reader::has_elders(&conn, crawl).await?,
+            };
+            reader::pending(&conn, crawl, host, limit, has_elders).await
         })
         .await
     }

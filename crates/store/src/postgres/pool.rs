@@ -35,12 +35,24 @@ const SETTINGS: &str =
     SET max_parallel_workers_per_gather = 0; SET timezone = 'UTC'";
 
 /// Plans are made anew after this: tables grow, and what was best for a small one is not for a large one.
+/// Each time they last twice as long: it takes an older table longer to become another one, and the
+/// plans of hundreds of workers keep a server busy.
 const PLANNED_FOR: Duration = Duration::from_secs(45);
+const PLANNED_FOR_AT_MOST: Duration = Duration::from_hours(1);
+
+/// What a connection is taken for. Each kind of work has statements of its own, and every connection
+/// plans those that it is asked: a few that always do the same plan less than many that do everything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    Commits,
+    Questions,
+}
 
 #[derive(Debug)]
 pub(super) struct Pool {
     address: Address,
     tls: MakeTls,
+    most: usize,
     permits: Arc<Semaphore>,
     idle: Arc<Mutex<Vec<Conn>>>,
     closed: AtomicBool,
@@ -50,8 +62,10 @@ pub(super) struct Pool {
 pub(super) struct Conn {
     client: Arc<Client>,
     prepared: Mutex<FxHashMap<&'static str, Statement>>,
-    /// When statements were last planned.
+    purpose: Purpose,
+    /// When statements were last planned, and for how long.
     planned: Instant,
+    planned_for: Duration,
     in_transaction: AtomicBool,
     awaited: AtomicU32,
 }
@@ -76,6 +90,7 @@ impl Pool {
         Ok(Self {
             address,
             tls,
+            most: connections.max(2),
             permits: Arc::new(Semaphore::new(connections.max(2))),
             idle: Arc::default(),
             closed: AtomicBool::new(false),
@@ -102,29 +117,46 @@ impl Pool {
     }
 
     pub(super) async fn take(&self, patience: Duration) -> Result<Taken, Fault> {
-        let taken = tokio::time::timeout(patience, self.take_patiently()).await;
+        self.take_for(Purpose::Questions, patience).await
+    }
+
+    pub(super) async fn take_for(
+        &self,
+        purpose: Purpose,
+        patience: Duration,
+    ) -> Result<Taken, Fault> {
+        let taken = tokio::time::timeout(patience, self.take_patiently(purpose)).await;
         taken.unwrap_or_else(|_| Err(Fault::Unreachable("no connection in time".into())))
     }
 
-    async fn take_patiently(&self) -> Result<Taken, Fault> {
+    /// A connection that did the same before, or any if there are as many as there may be.
+    fn idle(&self, purpose: Purpose) -> Option<Conn> {
+        let mut idle = lock(&self.idle);
+        idle.retain(|conn| !conn.client.is_closed());
+        if let Some(at) = idle.iter().rposition(|conn| conn.purpose == purpose) {
+            return Some(idle.remove(at));
+        }
+        let taken = self.most - self.permits.available_permits().min(self.most);
+        if idle.len() + taken > self.most {
+            idle.pop()
+        } else {
+            None
+        }
+    }
+
+    async fn take_patiently(&self, purpose: Purpose) -> Result<Taken, Fault> {
         let permit = Arc::clone(&self.permits).acquire_owned().await;
         let permit = permit.map_err(|_| Fault::Store(StoreError::Stopped))?;
-        let known = loop {
-            let conn = lock(&self.idle).pop();
-            match conn {
-                Some(conn) if conn.client.is_closed() => {}
-                other => break other,
-            }
-        };
-        let conn = match known {
+        let conn = match self.idle(purpose) {
             Some(mut conn) => {
-                if conn.planned.elapsed() > PLANNED_FOR {
+                if conn.planned.elapsed() > conn.planned_for {
                     lock(&conn.prepared).clear();
                     conn.planned = Instant::now();
+                    conn.planned_for = (conn.planned_for * 2).min(PLANNED_FOR_AT_MOST);
                 }
                 conn
             }
-            None => self.connect().await?,
+            None => self.connect(purpose).await?,
         };
         Ok(Taken {
             conn,
@@ -133,7 +165,7 @@ impl Pool {
         })
     }
 
-    async fn connect(&self) -> Result<Conn, Fault> {
+    async fn connect(&self, purpose: Purpose) -> Result<Conn, Fault> {
         let (client, connection) = self.address.config.connect(self.tls.clone()).await?;
         // Ends when the client is dropped. Errors reach whoever waits for an answer.
         tokio::spawn(async move {
@@ -145,7 +177,9 @@ impl Pool {
         Ok(Conn {
             client: Arc::new(client),
             prepared: Mutex::default(),
+            purpose,
             planned: Instant::now(),
+            planned_for: PLANNED_FOR,
             in_transaction: AtomicBool::new(false),
             awaited: AtomicU32::new(0),
         })
@@ -164,7 +198,9 @@ impl Drop for Taken {
             let conn = Conn {
                 client: Arc::clone(&conn.client),
                 prepared: Mutex::new(std::mem::take(&mut lock(&conn.prepared))),
+                purpose: conn.purpose,
                 planned: conn.planned,
+                planned_for: conn.planned_for,
                 in_transaction: AtomicBool::new(false),
                 awaited: AtomicU32::new(0),
             };

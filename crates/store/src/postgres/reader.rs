@@ -195,6 +195,7 @@ pub(super) async fn pending(
     crawl: CrawlId,
     host: HostId,
     limit: u32,
+    has_elders: bool,
 ) -> Result<Vec<PendingUrl>, Fault> {
     let sql = "SELECT c.page, c.host, p.url, c.rank, c.depth, c.score, c.attempts, c.not_before,
         c.chain
@@ -205,7 +206,7 @@ pub(super) async fn pending(
         .query(sql, &[&crawl.0, &host.0, &i64::from(limit)])
         .await?;
     let mut urls: Vec<PendingUrl> = rows.iter().map(pending_row).collect();
-    if has_elders(conn, crawl).await? {
+    if has_elders {
         records::offer_validators(conn, crawl, &mut urls).await?;
     }
     Ok(urls)

@@ -7,7 +7,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{PostgresStore, fault::Fault, pool::Taken};
+use super::{
+    PostgresStore,
+    fault::Fault,
+    pool::{Purpose, Taken},
+};
 use crate::contract::StoreError;
 
 const SHORTEST: Duration = Duration::from_millis(50);
@@ -64,6 +68,11 @@ impl PostgresStore {
     /// A connection for something that will be tried again.
     pub(super) async fn patiently(&self) -> Result<Taken, Fault> {
         self.pool.take(PATIENT).await
+    }
+
+    /// The same, for what commits write and read.
+    pub(super) async fn for_commits(&self) -> Result<Taken, Fault> {
+        self.pool.take_for(Purpose::Commits, PATIENT).await
     }
 
     /// A connection for somebody who waits for an answer.

@@ -13,6 +13,7 @@ use trawl_store::{
 use trawl_types::{HostId, Sequence, UnixMillis};
 
 use crate::{
+    rows::number,
     server,
     web::{
         begin, borrow, borrow_soon, commit, give_back, link, loans, page, plain_store, unrenewed,
@@ -219,6 +220,47 @@ async fn a_single_host_is_borrowed_by_name_and_says_when_it_may_be_asked() {
             .unwrap()
             .is_none()
     );
+}
+
+/// Entries that were read of the indices of pages that are not for what is pending.
+async fn entries_read(url: &str) -> i64 {
+    let others = "SELECT count(*) FROM pg_stat_activity
+        WHERE datname = current_database() AND pid <> pg_backend_pid()";
+    // What a connection has read is known for certain when it is gone.
+    for _ in 0..100 {
+        if number(url, others).await == 0 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let read = "SELECT coalesce(sum(idx_tup_read), 0)::int8 FROM pg_stat_user_indexes
+        WHERE relname LIKE 'crawl_pages_%' AND indexrelname LIKE '%_pkey'";
+    number(url, read).await
+}
+
+#[tokio::test]
+async fn to_borrow_from_a_crawl_that_grew_quickly_its_pages_are_not_gone_through() {
+    let url = server::shared().database().await;
+    let store = worker(&url, LoanOptions::new("one")).await;
+    let seed = link(&store, "h0.test", 0);
+    let crawl = begin(&store, vec![seed.clone()], breadth()).await;
+    // Statements are planned now, when nothing is known of the tables.
+    let first = borrow_soon(&store, crawl).await.host.id;
+    let found = (1..=2_000).map(|n| link(&store, &format!("h{}.test", n % 20), n));
+    let root = page(&store, crawl, &seed).await;
+    commit(&store, crawl, vec![fetched(root, found.collect())]).await;
+    give_back(&store, first, 0).await;
+    let mut lent = 0;
+    for _ in 0..5 {
+        for host in borrow(&store, crawl, 20).await {
+            give_back(&store, host.host.id, 0).await;
+            lent += 1;
+        }
+    }
+    assert!(lent >= 20, "{lent} hosts were lent");
+    drop(store);
+    let read = entries_read(&url).await;
+    assert!(read < 2_000, "{read} entries were read for {lent} loans");
 }
 
 #[tokio::test]

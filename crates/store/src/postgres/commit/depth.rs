@@ -9,7 +9,7 @@ use trawl_types::{PageId, PageState, Reason, ReasonCode, UrlKey};
 
 use super::{
     ends::Ends,
-    routed::{Routes, list, update, values},
+    routed::{Routes, by_key, list, union, update, values},
     search::known_page,
     work::{KnownPage, Place, Work, depth_over, detail},
 };
@@ -39,13 +39,13 @@ pub(super) async fn reconsider(conn: &Conn, work: &mut Work, ends: &mut Ends) ->
     }
     let mut moved = FxHashMap::default();
     shorten(conn, work, ends, paths, &mut moved).await?;
-    lift_all(conn, work, ends, &liftable, &mut moved).await?;
+    let rows = lift_all(conn, work, ends, &liftable, &mut moved).await?;
     for url in &mut work.report.admitted {
         if let Some((depth, rank)) = moved.get(&url.page) {
             (url.depth, url.rank) = (*depth, *rank);
         }
     }
-    ends.learned = learn(conn, work, &liftable).await?;
+    ends.learned = learn(work, &liftable, &rows);
     Ok(())
 }
 
@@ -79,11 +79,23 @@ fn chances(work: &Work, ends: &Ends) -> (Paths, Vec<Place>) {
     (paths, liftable)
 }
 
-async fn rows(conn: &Conn, work: &Work, pages: &[i64]) -> Result<FxHashMap<PageId, Row>, Fault> {
-    let sql = "SELECT c.page, c.state, c.depth, c.score, c.reason FROM unnest($2::int8[]) n(page)
-        CROSS JOIN LATERAL (SELECT * FROM crawl_pages
-          WHERE crawl = $1 AND page = n.page OFFSET 0) c";
-    let found = conn.query(sql, &[&work.batch.crawl.0, &pages]).await?;
+async fn rows(
+    conn: &Conn,
+    work: &Work,
+    mut pages: Vec<i64>,
+) -> Result<FxHashMap<PageId, Row>, Fault> {
+    static ROWS: LazyLock<String> = LazyLock::new(|| {
+        union(2, |n, pages| {
+            let columns = "page, state, depth, score, reason";
+            let rows = by_key(n, pages, columns);
+            format!("SELECT k.page, k.state, k.depth, k.score, k.reason {rows}")
+        })
+    });
+    pages.sort_unstable();
+    pages.dedup();
+    let parts = Routes::of(&pages).split(&pages);
+    let values = values(&[&work.batch.crawl.0], &[list(&parts)]);
+    let found = conn.query(&ROWS, &values).await?;
     let row = |row: &tokio_postgres::Row| Row {
         state: PageState::from_stored(row.get::<_, i16>(1) as u8).unwrap_or(PageState::Done),
         depth: row.get::<_, i32>(2) as u32,
@@ -105,7 +117,7 @@ async fn shorten(
 ) -> Result<(), Fault> {
     while let Some((depth, found)) = paths.pop_first() {
         let pages: Vec<i64> = found.iter().map(|(page, _)| page.0).collect();
-        let mut rows = rows(conn, work, &pages).await?;
+        let mut rows = rows(conn, work, pages).await?;
         let (mut nearer, mut done, mut lifted) = (Vec::new(), Vec::new(), Vec::new());
         for (page, parent) in found {
             let Some(row) = rows.get_mut(&page).filter(|row| depth < row.depth) else {
@@ -162,14 +174,14 @@ async fn write_moves(
     Ok(())
 }
 
-/// Refusals that a link of the batch may lift, in the order of the links.
+/// Refusals that a link of the batch may lift, in the order of the links. Gives the rows as they are then.
 async fn lift_all(
     conn: &Conn,
     work: &mut Work,
     ends: &mut Ends,
     liftable: &[Place],
     moved: &mut FxHashMap<PageId, (u32, i64)>,
-) -> Result<(), Fault> {
+) -> Result<FxHashMap<PageId, Row>, Fault> {
     let page_at = |work: &Work, place: &Place| {
         let key = work.link(*place).target.key;
         work.known.get(&key).map(|known| known.page)
@@ -177,9 +189,9 @@ async fn lift_all(
     let pages = liftable.iter().filter_map(|place| page_at(work, place));
     let pages: Vec<i64> = pages.map(|page| page.0).collect();
     if pages.is_empty() {
-        return Ok(());
+        return Ok(FxHashMap::default());
     }
-    let mut found = rows(conn, work, &pages).await?;
+    let mut found = rows(conn, work, pages).await?;
     for place in liftable {
         let Some(page) = page_at(work, place) else {
             continue;
@@ -207,7 +219,7 @@ async fn lift_all(
         };
         found.insert(page, row);
     }
-    Ok(())
+    Ok(found)
 }
 
 /// Somebody names a page: the way that led there no longer counts.
@@ -284,22 +296,17 @@ async fn refuse_anew(
 }
 
 /// What memory is to be told once all of this is durable.
-async fn learn(
-    conn: &Conn,
+fn learn(
     work: &Work,
     looked_at: &[Place],
-) -> Result<Vec<(UrlKey, KnownPage)>, Fault> {
+    rows: &FxHashMap<PageId, Row>,
+) -> Vec<(UrlKey, KnownPage)> {
     let known = looked_at.iter().filter_map(|place| {
         let key = work.link(*place).target.key;
-        work.known.get(&key).map(|known| (key, known.page))
-    });
-    let keys: Vec<(UrlKey, PageId)> = known.collect();
-    let pages: Vec<i64> = keys.iter().map(|(_, page)| page.0).collect();
-    let rows = rows(conn, work, &pages).await?;
-    let learned = keys.into_iter().filter_map(|(key, page)| {
+        let page = work.known.get(&key)?.page;
         let row = rows.get(&page)?;
         let known = known_page(&work.open, page, row.depth, row.state, row.reason);
         Some((key, known))
     });
-    Ok(learned.collect())
+    known.collect()
 }

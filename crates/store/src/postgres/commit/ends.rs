@@ -53,7 +53,7 @@ impl PostgresStore {
         }
         let admitted = work.report.admitted.len();
         let edges = work.report.edges;
-        let conn = self.patiently().await?;
+        let conn = self.for_commits().await?;
         conn.begin().await?;
         let written = Box::pin(self.write_ends(&conn, work)).await;
         let done = match written {
@@ -94,9 +94,11 @@ impl PostgresStore {
     }
 
     async fn write_ends(&self, conn: &Conn, work: &mut Work) -> Result<Ends, Fault> {
-        let known = match &self.loans {
-            Some(_) => pending(conn, work).await?,
-            None => FxHashMap::default(),
+        // Which hosts to lock; whether the pages are still pending is asked again when that is done.
+        let known = match (&self.loans, work.pending.take()) {
+            (None, _) => FxHashMap::default(),
+            (Some(_), Some(known)) => known,
+            (Some(_), None) => pending(conn, work).await?,
         };
         let fence = self.fence(conn, work, &known).await?;
         // On its way first, so that what is pending is looked up when the lock is held.

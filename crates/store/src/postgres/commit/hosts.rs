@@ -1,6 +1,8 @@
 //! What becomes of hosts: what politeness must remember, what a crawl counts, and the fence: nothing is
 //! written of hosts that others have borrowed since.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 use trawl_types::{HostId, PageId};
 
@@ -53,26 +55,57 @@ impl PostgresStore {
         let fence = Fence {
             ours: self.loans.is_some().then_some(ours),
         };
-        for update in &work.batch.hosts {
-            if let Some(host) = update.host.filter(|host| fence.lets_pass(*host)) {
-                write(conn, host, update).await?;
-            }
-        }
+        let news = work.batch.hosts.iter().filter_map(|update| {
+            let host = update.host.filter(|host| fence.lets_pass(*host))?;
+            Some((host, update))
+        });
+        let news: Vec<(HostId, &HostUpdate)> = news.collect();
+        write_clocks(conn, &news).await?;
+        write_robots(conn, &news).await?;
         Ok(fence)
     }
 }
 
-async fn write(conn: &Conn, host: HostId, update: &HostUpdate) -> Result<(), Fault> {
-    if update.next_allowed.is_some() || update.delay_ms.is_some() || update.failures.is_some() {
-        let sql = "UPDATE hosts SET next_allowed = coalesce($2, next_allowed),
-            delay_ms = coalesce($3, delay_ms), failures = coalesce($4, failures) WHERE id = $1";
-        let next = update.next_allowed.map(|at| at.0);
-        let delay = update.delay_ms.map(|ms| ms as i64);
-        let failures = update.failures.map(|count| count as i32);
-        conn.execute(sql, &[&host.0, &next, &delay, &failures])
-            .await?;
+/// What politeness must remember of a host, as far as it is news.
+#[derive(Debug, Default)]
+struct Clock {
+    next: Option<i64>,
+    delay: Option<i64>,
+    failures: Option<i32>,
+}
+
+/// Writes what politeness must remember. Of several updates of a host the later ones count.
+async fn write_clocks(conn: &Conn, news: &[(HostId, &HostUpdate)]) -> Result<(), Fault> {
+    let mut clocks: BTreeMap<i64, Clock> = BTreeMap::new();
+    for (host, update) in news {
+        if update.next_allowed.is_none() && update.delay_ms.is_none() && update.failures.is_none() {
+            continue;
+        }
+        let clock = clocks.entry(host.0).or_default();
+        clock.next = update.next_allowed.map(|at| at.0).or(clock.next);
+        clock.delay = update.delay_ms.map(|ms| ms as i64).or(clock.delay);
+        clock.failures = update.failures.map(|count| count as i32).or(clock.failures);
     }
-    if let Some(robots) = &update.robots {
+    if clocks.is_empty() {
+        return Ok(());
+    }
+    let hosts: Vec<i64> = clocks.keys().copied().collect();
+    let next: Vec<Option<i64>> = clocks.values().map(|clock| clock.next).collect();
+    let delays: Vec<Option<i64>> = clocks.values().map(|clock| clock.delay).collect();
+    let failures: Vec<Option<i32>> = clocks.values().map(|clock| clock.failures).collect();
+    let sql = "UPDATE hosts h SET next_allowed = coalesce(n.next, h.next_allowed),
+          delay_ms = coalesce(n.delay, h.delay_ms), failures = coalesce(n.failures, h.failures)
+        FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::int4[]) n(id, next, delay, failures)
+        WHERE h.id = n.id";
+    conn.execute(sql, &[&hosts, &next, &delays, &failures])
+        .await?;
+    Ok(())
+}
+
+async fn write_robots(conn: &Conn, news: &[(HostId, &HostUpdate)]) -> Result<(), Fault> {
+    let read = news.iter();
+    let read = read.filter_map(|(host, update)| Some((host, update.robots.as_ref()?)));
+    for (host, robots) in read {
         let sql = "INSERT INTO robots (host, scheme, status, body, fetched_at)
             VALUES ($1, $2, $3, $4, $5) ON CONFLICT (host, scheme) DO UPDATE
             SET status = excluded.status, body = excluded.body, fetched_at = excluded.fetched_at";

@@ -39,7 +39,7 @@ impl NewRow {
 
 impl PostgresStore {
     pub(super) async fn record_links(&self, work: &mut Work) -> Result<(), Fault> {
-        let conn = self.patiently().await?;
+        let conn = self.for_commits().await?;
         let mut found = self.find(&conn, work).await?;
         let rows = self.judge_new(work, &found);
         let mut inserted = ours(&found);

@@ -62,7 +62,7 @@ impl PostgresStore {
     /// Ascends with time. Taken once for each commit, so that rows tell whether it has written them.
     async fn commit_number(&self) -> Result<i64, StoreError> {
         self.insist(|| async {
-            let conn = self.patiently().await?;
+            let conn = self.for_commits().await?;
             let row = conn.query_one("SELECT nextval('commits')", &[]).await?;
             Ok(row.get(0))
         })
@@ -94,7 +94,7 @@ impl PostgresStore {
         let mut report = work.report;
         let (hosts, counts, last) = self
             .insist(|| async {
-                let conn = self.patiently().await?;
+                let conn = self.for_commits().await?;
                 let sql = "SELECT last_seq FROM crawls WHERE id = $1";
                 let number: [Param<'_>; 1] = [&crawl.0];
                 let (hosts, counts, row) = tokio::try_join!(

@@ -37,7 +37,7 @@ impl Routes {
 
 /// Rows `k` of a partition of `crawl_pages`, one for each page. Each is looked up by the whole key:
 /// with a list of pages for a condition, all rows of the crawl may be read to see which are in it.
-fn by_key(partition: usize, pages: usize, columns: &str) -> String {
+pub(super) fn by_key(partition: usize, pages: usize, columns: &str) -> String {
     format!(
         "FROM unnest(${pages}::int8[]) n(page) CROSS JOIN LATERAL (
            SELECT {columns} FROM crawl_pages_{partition} WHERE crawl = $1 AND page = n.page OFFSET 0) k"

@@ -50,8 +50,12 @@ pub(super) enum Standing {
 }
 
 /// Pages of the batch that are pending, with their depths; each is settled once.
-pub(super) async fn sources(conn: &Conn, work: &Work) -> Result<FxHashMap<usize, Source>, Fault> {
+pub(super) async fn sources(
+    conn: &Conn,
+    work: &mut Work,
+) -> Result<FxHashMap<usize, Source>, Fault> {
     let mut pending = pending(conn, work).await?;
+    work.pending = Some(pending.clone());
     let of = |(at, settlement): (usize, &Settlement)| {
         let depth = pending.remove(&settlement.page)?.depth;
         Some((at, Source { depth }))

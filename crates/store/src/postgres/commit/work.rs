@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rustc_hash::FxHashMap;
 use trawl_types::{CrawlId, HostId, PageId, Reason, ReasonCode, UrlKey, spec::Order};
 
+use super::routed::Pending;
 use crate::{
     contract::{
         StoreError,
@@ -47,6 +48,10 @@ impl OpenCrawl {
             has_elders,
             keeps,
         }))
+    }
+
+    pub(in crate::postgres) fn has_elders(&self) -> bool {
+        self.has_elders
     }
 
     pub(in crate::postgres) fn max_pages(&self) -> Option<u64> {
@@ -132,6 +137,8 @@ pub(in crate::postgres) struct Work {
     pub(super) number: i64,
     /// Of the crawl's log, when the batch was looked at.
     pub(super) last_seq: i64,
+    /// Its pages, if they were looked up with the links.
+    pub(super) pending: Option<FxHashMap<PageId, Pending>>,
     /// What admission said, so that it is asked once however often a transaction is tried.
     admitted: FxHashMap<UrlKey, Result<(), Reason>>,
     /// Every page that the batch links to.
@@ -151,6 +158,7 @@ impl Work {
             batch,
             number: 0,
             last_seq: 0,
+            pending: None,
             admitted: FxHashMap::default(),
             known: FxHashMap::default(),
             report: CommitReport::default(),
