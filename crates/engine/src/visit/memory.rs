@@ -6,7 +6,10 @@
 
 use std::{
     hash::Hasher,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use rustc_hash::FxHashMap;
@@ -15,8 +18,9 @@ use trawl_store::contract::target::LinkTarget;
 use trawl_types::KeySecret;
 
 const SHARDS: usize = 4;
-/// Links per shard and generation: at most about 10 MB in all.
-const GENERATION: usize = 7 << 10;
+/// Links of a generation, of whatever shard, so that one large site may have all of it: two make about
+/// 10 MB.
+const GENERATION: usize = 7 << 12;
 
 /// A keyed hash of origin and link, so wide that nothing else need be compared.
 pub(crate) type Key = u128;
@@ -26,6 +30,7 @@ pub(crate) type Known = Option<LinkTarget>;
 /// Two generations: what is still in use moves to the young one before the old one goes.
 #[derive(Debug, Default)]
 struct Shard {
+    generation: usize,
     young: FxHashMap<Key, Known>,
     old: FxHashMap<Key, Known>,
 }
@@ -33,12 +38,15 @@ struct Shard {
 #[derive(Debug)]
 pub(crate) struct LinkMemory {
     secret: KeySecret,
+    /// Links that went into a young generation so far.
+    learned: AtomicUsize,
     shards: [Mutex<Shard>; SHARDS],
 }
 
 /// The memory as the links of one origin see it.
 #[derive(Debug)]
 pub(crate) struct OfOrigin<'m> {
+    learned: &'m AtomicUsize,
     shard: &'m Mutex<Shard>,
     hasher: SipHasher13,
 }
@@ -47,6 +55,7 @@ impl LinkMemory {
     pub(crate) fn new(secret: KeySecret) -> Self {
         Self {
             secret,
+            learned: AtomicUsize::new(0),
             shards: Default::default(),
         }
     }
@@ -57,6 +66,7 @@ impl LinkMemory {
         // Neither part of an origin nor of a link: the two cannot be mistaken for each other.
         hasher.write_u8(b'\n');
         OfOrigin {
+            learned: &self.learned,
             shard: &self.shards[hasher.finish128().as_u128() as usize % SHARDS],
             hasher,
         }
@@ -74,41 +84,52 @@ impl OfOrigin<'_> {
     /// memory overlap.
     pub(crate) fn recall(&self, links: &[Option<Key>]) -> Vec<Option<Known>> {
         let mut shard = self.locked();
-        links.iter().map(|key| shard.get((*key)?)).collect()
+        let mut moved = 0;
+        let mut recall = |key: &Option<Key>| shard.get((*key)?, &mut moved);
+        let known = links.iter().map(&mut recall).collect();
+        self.learned.fetch_add(moved, Ordering::Relaxed);
+        known
     }
 
     pub(crate) fn learn(&self, news: Vec<(Key, Known)>) {
         if news.is_empty() {
             return;
         }
-        let mut shard = self.locked();
-        for (key, known) in news {
-            shard.insert(key, known);
-        }
+        self.learned.fetch_add(news.len(), Ordering::Relaxed);
+        self.locked().young.extend(news);
     }
 
     /// A poisoned shard is as good as any: entries are whole or absent.
     fn locked(&self) -> MutexGuard<'_, Shard> {
-        self.shard.lock().unwrap_or_else(PoisonError::into_inner)
+        let mut shard = self.shard.lock().unwrap_or_else(PoisonError::into_inner);
+        shard.age(self.learned.load(Ordering::Relaxed) / GENERATION);
+        shard
     }
 }
 
 impl Shard {
-    fn get(&mut self, key: Key) -> Option<Known> {
+    fn get(&mut self, key: Key, moved: &mut usize) -> Option<Known> {
         if let Some(known) = self.young.get(&key) {
             return Some(known.clone());
         }
         let known = self.old.remove(&key)?;
-        self.insert(key, known.clone());
+        self.young.insert(key, known.clone());
+        *moved += 1;
         Some(known)
     }
 
-    fn insert(&mut self, key: Key, known: Known) {
-        if self.young.len() >= GENERATION {
-            std::mem::swap(&mut self.young, &mut self.old);
-            self.young.clear();
+    /// What was not used for two generations is forgotten.
+    fn age(&mut self, generation: usize) {
+        let behind = generation.saturating_sub(self.generation);
+        if behind == 0 {
+            return;
         }
-        self.young.insert(key, known);
+        self.generation = generation;
+        std::mem::swap(&mut self.young, &mut self.old);
+        self.young.clear();
+        if behind > 1 {
+            self.old.clear();
+        }
     }
 }
 
