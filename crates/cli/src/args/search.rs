@@ -154,6 +154,23 @@ pub(crate) struct SearchArgs {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) model: ModelArgs,
+    #[command(flatten)]
+    pub(crate) rerank: RerankArgs,
+}
+
+/// What puts the best results in another order.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Reranking")]
+pub(crate) struct RerankArgs {
+    /// Rerank with this cross-encoder: a folder with one, or its name among pulled models
+    #[arg(long, value_name = "NAME|DIR")]
+    pub(crate) rerank_model: Option<String>,
+    /// Rerank with the server at this URL instead, which speaks TEI's /rerank
+    #[arg(long, value_name = "URL", conflicts_with = "rerank_model")]
+    pub(crate) rerank_url: Option<String>,
+    /// So many of the best
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=100))]
+    pub(crate) rerank_top: u16,
 }
 
 #[derive(Debug, Args)]
@@ -188,6 +205,9 @@ pub(crate) struct EmbedServerArgs {
     /// Where to listen
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8082")]
     pub(crate) listen: SocketAddr,
+    /// Answer /rerank with this cross-encoder: a folder with one, or its name among pulled models
+    #[arg(long, value_name = "NAME|DIR")]
+    pub(crate) rerank_model: Option<String>,
     #[command(flatten)]
     pub(crate) model: ModelArgs,
 }
