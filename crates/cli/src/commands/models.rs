@@ -134,7 +134,8 @@ fn pull(package: &Package, folder: &Path) -> anyhow::Result<()> {
         return Ok(());
     }
     fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))?;
-    let work = folder.join(format!(".pull-{}", std::process::id()));
+    // Commands that run inside of it are told of it.
+    let work = std::path::absolute(folder)?.join(format!(".pull-{}", std::process::id()));
     fs::create_dir_all(&work)?;
     let result = fetch(package, &work).and_then(|()| install(package, &work, &target));
     let _ = fs::remove_dir_all(&work);
@@ -147,11 +148,14 @@ fn pull(package: &Package, folder: &Path) -> anyhow::Result<()> {
 fn fetch(package: &Package, work: &Path) -> anyhow::Result<()> {
     let line = ProgressBar::new_spinner();
     let missing = || format!("running {}: is it installed? (see --from)", package.command);
+    let said = work.join("said.txt");
     let mut child = Command::new(package.command)
         .args(package.arguments)
         .current_dir(work)
+        // What pip has not finished lies there, too, so that it can be seen to grow.
+        .env("TMPDIR", work)
         .stdout(Stdio::null())
-        .stderr(Stdio::piped())
+        .stderr(fs::File::create(&said)?)
         .spawn()
         .with_context(missing)?;
     let status = loop {
@@ -168,14 +172,11 @@ fn fetch(package: &Package, work: &Path) -> anyhow::Result<()> {
     };
     line.finish_and_clear();
     if !status.success() {
-        let mut said = String::new();
-        if let Some(mut stderr) = child.stderr.take() {
-            let _ = stderr.read_to_string(&mut said);
-        }
+        let said = fs::read(&said).unwrap_or_default();
         bail!(
             "{} could not get the package: {}",
             package.command,
-            said.trim()
+            String::from_utf8_lossy(&said).trim()
         );
     }
     let archive = archive_in(work)?;
@@ -197,9 +198,12 @@ fn fetch(package: &Package, work: &Path) -> anyhow::Result<()> {
 
 fn size_of(folder: &Path) -> u64 {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    entries
-        .filter_map(|entry| Some(entry.metadata().ok()?.len()))
-        .sum()
+    let size = |entry: fs::DirEntry| match entry.metadata() {
+        Ok(about) if about.is_dir() => size_of(&entry.path()),
+        Ok(about) => about.len(),
+        Err(_) => 0,
+    };
+    entries.map(size).sum()
 }
 
 fn archive_in(work: &Path) -> anyhow::Result<PathBuf> {

