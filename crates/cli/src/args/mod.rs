@@ -24,7 +24,7 @@ use crate::units;
 pub(crate) use map::{ClassArg, GraphFormat, LevelArg, MapArgs, ViewArgs, ViewFormat};
 pub(crate) use network::NetworkArgs;
 pub(crate) use search::{
-    EmbedServerArgs, IndexArgs, ModeArg, ModelArgs, ModelsArgs, ModelsCommand, ProtocolArg,
+    EmbedServerArgs, HubArgs, IndexArgs, ModeArg, ModelArgs, ModelsArgs, ModelsCommand, ProtocolArg,
     QdrantArgs, RegistryArg, RerankArgs, SearchArgs,
 };
 pub(crate) use server::{

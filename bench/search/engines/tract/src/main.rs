@@ -15,6 +15,6 @@ fn main() -> anyhow::Result<()> {
         let places = Tensor::from_shape(&[longest], &batch.places())?;
         let bias = Tensor::from_shape(&[rows, 1, 1, longest], &batch.bias())?;
         let outputs = model.run(tvec!(ids.into(), places.into(), bias.into()))?;
-        Ok(outputs[0].as_slice::<f32>()?.to_vec())
+        Ok(outputs[0].view().as_slice::<f32>()?.to_vec())
     })
 }

@@ -2,6 +2,7 @@
 
 use std::{
     io::{BufRead, BufReader},
+    path::Path,
     process::{Child, Command, Stdio},
     thread,
 };
@@ -20,7 +21,7 @@ pub(crate) struct CrossEncoder {
 impl CrossEncoder {
     pub(crate) fn start() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        checkpoint::Checkpoint::cross_encoder().write(folder.path());
+        Self::write(folder.path());
         let mut child = Command::new(env!("CARGO_BIN_EXE_trawl"))
             .args(["embed-server", "--listen", "127.0.0.1:0", "--model", "none"])
             .arg("--rerank-model")
@@ -39,6 +40,11 @@ impl CrossEncoder {
             child,
             base,
         }
+    }
+
+    /// Puts the files of the model there.
+    pub(crate) fn write(folder: &Path) {
+        checkpoint::Checkpoint::cross_encoder().write(folder);
     }
 
     pub(crate) fn folder(&self) -> &str {

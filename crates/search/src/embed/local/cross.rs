@@ -120,7 +120,7 @@ impl CrossEncoder {
             let others: Vec<_> = (1..threads.min(batches.len()))
                 .map(|_| scope.spawn(work))
                 .collect();
-            let found = others.into_iter().map(|other| other.join());
+            let found = others.into_iter().map(thread::ScopedJoinHandle::join);
             for (at, score) in work().into_iter().chain(found.flatten().flatten()) {
                 scores[at] = Some(score);
             }

@@ -33,6 +33,15 @@ pub enum ModelError {
     Weights(String),
 }
 
+/// Whether a folder holds a model that can be run, of either kind.
+pub fn check(folder: &Path) -> Result<(), ModelError> {
+    let precision = Precision::EightBit;
+    if folder::Folder::open(folder)?.weights.has_classifier() {
+        return CrossEncoder::load(folder, precision).map(drop);
+    }
+    LocalModel::load(folder, precision).map(drop)
+}
+
 impl ModelError {
     fn file(path: &Path, why: &dyn Display) -> Self {
         Self::File {

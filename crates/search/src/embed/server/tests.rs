@@ -2,9 +2,6 @@
 
 use std::path::Path;
 
-use serde_json::json;
-use tokio::net::TcpListener;
-
 use super::*;
 use crate::embed::{
     CrossEncoder, EmbedError, JsonClient, Precision, Reranker, TeiReranker, local::checkpoint::Checkpoint,
