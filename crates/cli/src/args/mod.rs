@@ -24,8 +24,8 @@ use crate::units;
 pub(crate) use map::{ClassArg, GraphFormat, LevelArg, MapArgs, ViewArgs, ViewFormat};
 pub(crate) use network::NetworkArgs;
 pub(crate) use search::{
-    EmbedServerArgs, HubArgs, IndexArgs, ModeArg, ModelArgs, ModelsArgs, ModelsCommand, ProtocolArg,
-    QdrantArgs, RegistryArg, RerankArgs, SearchArgs,
+    EmbedServerArgs, HubArgs, IndexArgs, ModeArg, ModelArgs, ModelsArgs, ModelsCommand,
+    ProtocolArg, QdrantArgs, RegistryArg, RerankArgs, SearchArgs,
 };
 pub(crate) use server::{
     ConfigArgs, ConfigCommand, KeysArgs, KeysCommand, NewKeyArgs, RoleKind, ScopeKind, ServeArgs,

@@ -3,11 +3,7 @@
 use std::{path::Path, sync::Arc, time::Duration};
 
 use trawl_api::search::SearchParts;
-use trawl_search::{
-    Model, SearchError,
-    file::IndexFile,
-    qdrant::Qdrant,
-};
+use trawl_search::{Model, SearchError, file::IndexFile, qdrant::Qdrant};
 
 use super::{embedder::embedder, reranker::reranker};
 use crate::{args::ModelArgs, settings::SearchSettings};
@@ -30,7 +26,10 @@ pub(crate) async fn open(settings: SearchSettings) -> anyhow::Result<SearchParts
         );
         follow = None;
     }
-    let (local, url) = (settings.rerank_model.as_deref(), settings.rerank_url.as_deref());
+    let (local, url) = (
+        settings.rerank_model.as_deref(),
+        settings.rerank_url.as_deref(),
+    );
     let reranker = reranker(local, url, &settings.model).await?;
     let index = Arc::new(index);
     let qdrant = match &settings.qdrant {

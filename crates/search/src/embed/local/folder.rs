@@ -9,7 +9,11 @@ use std::{
 use serde::Deserialize;
 use tokenizers::{Tokenizer, TruncationParams};
 
-use super::{ModelError, bert::{Config, FEWEST_PLACES}, weights::Weights};
+use super::{
+    ModelError,
+    bert::{Config, FEWEST_PLACES},
+    weights::Weights,
+};
 
 /// What a folder holds.
 #[derive(Debug)]
@@ -37,10 +41,7 @@ impl Folder {
         let config: Config = serde_json::from_slice(&read(&path)?)
             .map_err(|error| ModelError::file(&path, &error))?;
         config.check()?;
-        let weights = Weights::read(
-            &weights_in(folder)?,
-            "embeddings.word_embeddings.weight",
-        )?;
+        let weights = Weights::read(&weights_in(folder)?, "embeddings.word_embeddings.weight")?;
         let path = folder.join("tokenizer.json");
         let mut tokenizer =
             Tokenizer::from_bytes(read(&path)?).map_err(|error| ModelError::file(&path, &error))?;

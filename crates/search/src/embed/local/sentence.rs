@@ -58,7 +58,10 @@ impl LocalModel {
 
     /// Embeds texts on this thread: each text's mean state, normalised.
     pub fn embed<T: AsRef<str>>(&self, texts: &[T]) -> Vec<Vec<f32>> {
-        let texts: Vec<Tokens> = texts.iter().map(|text| self.encode(text.as_ref())).collect();
+        let texts: Vec<Tokens> = texts
+            .iter()
+            .map(|text| self.encode(text.as_ref()))
+            .collect();
         let mut vectors = vec![Vec::new(); texts.len()];
         for batch in batches(&texts) {
             let inputs: Vec<&Tokens> = batch.iter().map(|at| &texts[*at]).collect();

@@ -112,7 +112,9 @@ impl Weights {
         }
         // One such number would make all results worthless, far from here.
         if let Some(at) = numbers.iter().position(|number| !number.is_finite()) {
-            return Err(bad(&format!("number {at} is not finite: the file is broken")));
+            return Err(bad(&format!(
+                "number {at} is not finite: the file is broken"
+            )));
         }
         Ok(numbers)
     }

@@ -111,7 +111,10 @@ async fn a_model_that_only_embeds_does_not_rank() {
     let reranker = TeiReranker::new(&base, None).unwrap();
     let error = reranker.rerank("q", &["a".to_owned()]).await.unwrap_err();
     let said = error.to_string();
-    assert!(said.contains("501") && said.contains("--rerank-model"), "{said}");
+    assert!(
+        said.contains("501") && said.contains("--rerank-model"),
+        "{said}"
+    );
     let wrong = tei
         .client
         .post("/embed", &json!({ "inputs": 5 }))

@@ -47,7 +47,11 @@ pub(super) async fn rerank(body: Value, reranker: &LocalReranker) -> Result<Valu
     order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]));
     let entry = |at: usize| {
         let raw = scores[at];
-        let score = if ranking.raw_scores { raw } else { sigmoid(raw) };
+        let score = if ranking.raw_scores {
+            raw
+        } else {
+            sigmoid(raw)
+        };
         let mut entry = json!({ "index": at, "score": score });
         if ranking.return_text {
             entry["text"] = json!(texts[at]);

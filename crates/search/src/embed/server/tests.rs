@@ -4,7 +4,8 @@ use std::path::Path;
 
 use super::*;
 use crate::embed::{
-    CrossEncoder, EmbedError, JsonClient, Precision, Reranker, TeiReranker, local::checkpoint::Checkpoint,
+    CrossEncoder, EmbedError, JsonClient, Precision, Reranker, TeiReranker,
+    local::checkpoint::Checkpoint,
 };
 
 const TEXTS: [&str; 3] = ["nets are mended", "", "the tide turns twice a day"];
@@ -48,9 +49,15 @@ async fn texts_come_back_by_score_with_what_was_asked_for() {
     let body = json!({ "query": "nets", "texts": TEXTS, "raw_scores": true, "return_text": true });
     let raw = client.post("/rerank", &body).await.unwrap();
     for (place, at) in order.into_iter().enumerate() {
-        assert_eq!((&plain[place]["index"], &raw[place]["index"]), (&json!(at), &json!(at)));
+        assert_eq!(
+            (&plain[place]["index"], &raw[place]["index"]),
+            (&json!(at), &json!(at))
+        );
         assert!(near(&raw[place]["score"], scores[at]), "{raw}");
-        assert!(near(&plain[place]["score"], 1.0 / (1.0 + (-scores[at]).exp())), "{plain}");
+        assert!(
+            near(&plain[place]["score"], 1.0 / (1.0 + (-scores[at]).exp())),
+            "{plain}"
+        );
         assert_eq!(raw[place]["text"], TEXTS[at]);
         assert_eq!(plain[place].get("text"), None);
     }
@@ -85,8 +92,14 @@ async fn what_cannot_be_ranked_is_refused_as_tei_does() {
     let body = json!({ "query": "nets", "texts": ["a", long], "truncate": true });
     let cut = client.post("/rerank", &body).await.unwrap();
     assert_eq!(cut.as_array().unwrap().len(), 2);
-    let error = client.post("/embed", &json!({ "inputs": "a" })).await.unwrap_err();
-    assert!(error.to_string().contains("501") && error.to_string().contains("--model"), "{error}");
+    let error = client
+        .post("/embed", &json!({ "inputs": "a" }))
+        .await
+        .unwrap_err();
+    assert!(
+        error.to_string().contains("501") && error.to_string().contains("--model"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -94,5 +107,8 @@ async fn without_a_cross_encoder_it_is_said_what_to_do() {
     let (_, client) = served(None).await;
     let body = json!({ "query": "nets", "texts": ["a"] });
     let said = client.post("/rerank", &body).await.unwrap_err().to_string();
-    assert!(said.contains("501") && said.contains("--rerank-model"), "{said}");
+    assert!(
+        said.contains("501") && said.contains("--rerank-model"),
+        "{said}"
+    );
 }

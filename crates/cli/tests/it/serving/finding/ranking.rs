@@ -30,7 +30,10 @@ fn a_cross_encoder_ranks_in_the_process_as_it_does_behind_http() {
     let harbour = Harbour::indexed(&["--rerank-model", encoder.folder()]);
     let api = harbour.server.client();
     for (name, text) in [
-        ("one", "Boats and nets, nets and boats: the harbour is full of them in spring."),
+        (
+            "one",
+            "Boats and nets, nets and boats: the harbour is full of them in spring.",
+        ),
         ("two", "A quiet harbour without boats."),
         ("three", "Whoever mends nets reads no books."),
     ] {
@@ -82,7 +85,10 @@ fn rerankers_that_cannot_be_are_bad_input() {
         ),
     ] {
         let listening = ["--listen", "127.0.0.1:0", "--models", empty];
-        let done = Trawl::on("serve", &database).args(listening).args(args).run();
+        let done = Trawl::on("serve", &database)
+            .args(listening)
+            .args(args)
+            .run();
         let done = done.expect_code(2);
         assert!(done.stderr.contains(said), "{said}: {}", done.stderr);
     }

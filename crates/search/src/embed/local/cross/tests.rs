@@ -43,7 +43,8 @@ impl Books<'_> {
         let variance = x.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / x.len() as f64;
         let weight = self.tensor(&format!("{name}.weight"));
         let bias = self.tensor(&format!("{name}.bias"));
-        let norm = |((x, w), b): ((&f64, &f64), &f64)| (x - mean) / (variance + EPSILON).sqrt() * w + b;
+        let norm =
+            |((x, w), b): ((&f64, &f64), &f64)| (x - mean) / (variance + EPSILON).sqrt() * w + b;
         x.iter().zip(&weight).zip(&bias).map(norm).collect()
     }
 
@@ -86,7 +87,8 @@ impl Books<'_> {
 
     fn layer(&self, layer: usize, x: &Rows) -> Rows {
         let name = |part: &str| format!("bert.encoder.layer.{layer}.{part}");
-        let add = |a: &[f64], b: &[f64]| -> Vec<f64> { a.iter().zip(b).map(|(a, b)| a + b).collect() };
+        let add =
+            |a: &[f64], b: &[f64]| -> Vec<f64> { a.iter().zip(b).map(|(a, b)| a + b).collect() };
         let context = self.attention(layer, x);
         let step = |(x, context): (&Vec<f64>, &Vec<f64>)| {
             let out = self.linear(&name("attention.output.dense"), context);
@@ -133,7 +135,10 @@ fn tokens(query: &str, text: &str) -> Vec<(usize, usize)> {
             let id = |(n, letter): (usize, char)| 5 + place(letter) + if n > 0 { 36 } else { 0 };
             word.chars().enumerate().map(|at| (id(at), kind)).collect()
         };
-        text.to_lowercase().split_whitespace().flat_map(word).collect()
+        text.to_lowercase()
+            .split_whitespace()
+            .flat_map(word)
+            .collect()
     };
     let mut tokens = vec![(2, 0)];
     tokens.extend(letters(query, 0));
@@ -162,18 +167,28 @@ fn scores_are_those_of_the_books() {
     let near = scores(&near, QUERY, &TEXTS);
     let expected = TEXTS.map(|text| Books(&checkpoint).score(QUERY, text));
     for ((found, near), expected) in exact.iter().zip(&near).zip(expected) {
-        assert!((f64::from(*found) - expected).abs() < 1e-4, "{found} {expected}");
+        assert!(
+            (f64::from(*found) - expected).abs() < 1e-4,
+            "{found} {expected}"
+        );
         assert!((near - found).abs() < 0.2, "{near} {found}");
     }
-    let range = exact.iter().fold((f32::MAX, f32::MIN), |r, x| (r.0.min(*x), r.1.max(*x)));
-    assert!(range.1 - range.0 > 0.3, "a model that says the same of all tests nothing: {exact:?}");
+    let range = exact
+        .iter()
+        .fold((f32::MAX, f32::MIN), |r, x| (r.0.min(*x), r.1.max(*x)));
+    assert!(
+        range.1 - range.0 > 0.3,
+        "a model that says the same of all tests nothing: {exact:?}"
+    );
 }
 
 #[test]
 fn scores_do_not_depend_on_what_else_is_ranked() {
     let model = loaded(&Checkpoint::cross_encoder(), Precision::Float).unwrap();
     // More than one batch, so that all threads take part.
-    let texts: Vec<String> = (0..60).map(|n| format!("{} {n}", "net ".repeat(n))).collect();
+    let texts: Vec<String> = (0..60)
+        .map(|n| format!("{} {n}", "net ".repeat(n)))
+        .collect();
     let together = scores(&model, QUERY, &texts);
     for (text, score) in texts.iter().zip(together).step_by(7) {
         assert!((scores(&model, QUERY, &[text])[0] - score).abs() < 1e-4);
@@ -205,14 +220,19 @@ fn broken_weights_and_other_models_are_refused_with_what_is_wrong() {
     let refused = |change: &dyn Fn(&mut Checkpoint)| {
         let mut checkpoint = Checkpoint::cross_encoder();
         change(&mut checkpoint);
-        loaded(&checkpoint, Precision::EightBit).unwrap_err().to_string()
+        loaded(&checkpoint, Precision::EightBit)
+            .unwrap_err()
+            .to_string()
     };
     for (name, number) in [
         ("bert.encoder.layer.1.output.dense.weight", f32::NAN),
         ("classifier.weight", f32::INFINITY),
     ] {
         let said = refused(&|made| made.tensors.get_mut(name).unwrap().1[5] = number);
-        assert!(said.contains(name) && said.contains("number 5 is not finite"), "{said}");
+        assert!(
+            said.contains(name) && said.contains("number 5 is not finite"),
+            "{said}"
+        );
     }
     let said = refused(&|made| {
         made.tensors.remove("classifier.weight");
@@ -221,7 +241,10 @@ fn broken_weights_and_other_models_are_refused_with_what_is_wrong() {
     let said = refused(&|made| {
         made.tensors.remove("bert.pooler.dense.weight");
     });
-    assert!(said.contains("bert.pooler.dense.weight: it is missing"), "{said}");
+    assert!(
+        said.contains("bert.pooler.dense.weight: it is missing"),
+        "{said}"
+    );
     let said = refused(&|made| {
         let labels = (vec![3, HIDDEN], vec![0.5; 3 * HIDDEN]);
         made.tensors.insert("classifier.weight".into(), labels);
