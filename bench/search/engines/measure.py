@@ -25,6 +25,7 @@ import embedding  # noqa: E402
 from plain import plain_graph  # noqa: E402
 
 ROUNDS = 3
+ENGINES = ("own", "ort", "candle", "rten", "tract")
 ONE_THREAD = {"RAYON_NUM_THREADS": "1", "RTEN_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
@@ -70,6 +71,7 @@ def main():
                            help="docs.jsonl of a collection")
     arguments.add_argument("--target", type=pathlib.Path, required=True)
     arguments.add_argument("--count", type=int, default=200)
+    arguments.add_argument("--only", nargs="*", choices=ENGINES, default=ENGINES)
     given = arguments.parse_args()
     work = given.target / "graphs"
     work.mkdir(parents=True, exist_ok=True)
@@ -97,6 +99,8 @@ def main():
         "rten": [("rten, plain operators", plain)],
         "tract": [("tract, plain operators", plain)],
     }.items():
+        if package not in given.only:
+            continue
         try:
             cost, program = build(package, given.target)
             grown = program.stat().st_size - base_bytes
