@@ -163,14 +163,25 @@ pub(crate) struct SearchArgs {
 #[command(next_help_heading = "Reranking")]
 pub(crate) struct RerankArgs {
     /// Rerank with this cross-encoder: a folder with one, or its name among pulled models
-    #[arg(long, value_name = "NAME|DIR")]
-    pub(crate) rerank_model: Option<String>,
+    #[arg(id = "rerank_model", long = "rerank-model", value_name = "NAME|DIR")]
+    pub(crate) model: Option<String>,
     /// Rerank with the server at this URL instead, which speaks TEI's /rerank
-    #[arg(long, value_name = "URL", conflicts_with = "rerank_model")]
-    pub(crate) rerank_url: Option<String>,
+    #[arg(
+        id = "rerank_url",
+        long = "rerank-url",
+        value_name = "URL",
+        conflicts_with = "rerank_model"
+    )]
+    pub(crate) url: Option<String>,
     /// So many of the best
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=100))]
-    pub(crate) rerank_top: u16,
+    #[arg(
+        id = "rerank_top",
+        long = "rerank-top",
+        value_name = "N",
+        default_value_t = 20,
+        value_parser = clap::value_parser!(u16).range(1..=100)
+    )]
+    pub(crate) top: u16,
 }
 
 #[derive(Debug, Args)]

@@ -39,7 +39,11 @@ pub(crate) async fn embedder(args: &ModelArgs) -> anyhow::Result<Option<Arc<dyn 
             _ => return Ok(None),
         },
     };
-    let precision = precision(args);
+    let precision = if args.full_precision {
+        Precision::Float
+    } else {
+        Precision::EightBit
+    };
     let load = tokio::task::spawn_blocking(move || LocalModel::load(&folder, precision));
     Ok(Some(Arc::new(Arc::new(load.await??))))
 }
@@ -59,14 +63,6 @@ pub(crate) fn named(name: &str, models: Option<&Path>) -> anyhow::Result<PathBuf
 
 fn is_model(folder: &Path) -> bool {
     folder.join("config.json").exists()
-}
-
-pub(crate) fn precision(args: &ModelArgs) -> Precision {
-    if args.full_precision {
-        Precision::Float
-    } else {
-        Precision::EightBit
-    }
 }
 
 async fn remote(url: &str, args: &ModelArgs) -> anyhow::Result<Arc<dyn Embedder>> {

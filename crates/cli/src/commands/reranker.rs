@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use trawl_search::embed::{CrossEncoder, LocalReranker, Reranker, TeiReranker};
+use trawl_search::embed::{CrossEncoder, LocalReranker, Precision, Reranker, TeiReranker};
 
-use super::embedder::{named, precision};
+use super::embedder::named;
 use crate::{args::ModelArgs, exit::BadInput};
 
 /// The one that is meant, if one is.
@@ -27,8 +27,8 @@ pub(crate) async fn reranker(
 /// A cross-encoder of this machine is there or an error.
 pub(crate) async fn local(name: &str, args: &ModelArgs) -> anyhow::Result<LocalReranker> {
     let folder = named(name, args.models.as_deref())?;
-    let precision = precision(args);
-    let load = tokio::task::spawn_blocking(move || CrossEncoder::load(&folder, precision));
+    // Eight bits were off by a twentieth of the range of scores, and order is all that is wanted.
+    let load = tokio::task::spawn_blocking(move || CrossEncoder::load(&folder, Precision::Float));
     let bad = |error| BadInput(format!("rerank-model: {error}"));
     Ok(LocalReranker::new(load.await?.map_err(bad)?))
 }

@@ -39,15 +39,11 @@ pub(crate) async fn run(args: &SearchArgs) -> anyhow::Result<ExitCode> {
         ModeArg::Hybrid | ModeArg::Keyword => Mode::Keyword,
         ModeArg::Vector => Mode::Vector,
     };
-    let RerankArgs {
-        rerank_model,
-        rerank_url,
-        rerank_top,
-    } = &args.rerank;
-    let reranker = reranker(rerank_model.as_deref(), rerank_url.as_deref(), &args.model).await?;
+    let RerankArgs { model, url, top } = &args.rerank;
+    let reranker = reranker(model.as_deref(), url.as_deref(), &args.model).await?;
     let request = Request {
         mode,
-        rerank: reranker.as_ref().map(|_| usize::from(*rerank_top)),
+        rerank: reranker.as_ref().map(|_| usize::from(*top)),
         ..request(args)
     };
     let searcher = Searcher::new(Arc::new(index), embedder).with_reranker(reranker);

@@ -87,9 +87,9 @@ fn mean(states: &[f32], mask: &[i64], hidden: usize) -> Vec<f32> {
         .zip(mask)
         .filter(|(_, mask)| **mask == 1);
     for (state, _) in tokens {
-        sum.iter_mut()
-            .zip(state)
-            .for_each(|(sum, value)| *sum += value);
+        for (sum, value) in sum.iter_mut().zip(state) {
+            *sum += value;
+        }
     }
     let norm = sum.iter().map(|value| value * value).sum::<f32>().sqrt();
     sum.into_iter().map(|value| value / norm).collect()

@@ -87,7 +87,9 @@ impl Checkpoint {
         self.tensor(&format!("{name}.weight"), &[HIDDEN], 0.2);
         self.tensor(&format!("{name}.bias"), &[HIDDEN], 0.2);
         if let Some((_, values)) = self.tensors.get_mut(&format!("{name}.weight")) {
-            values.iter_mut().for_each(|value| *value += 1.0);
+            for value in values {
+                *value += 1.0;
+            }
         }
     }
 
