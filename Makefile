@@ -58,6 +58,10 @@ bench-fleet: ## Measure scale-out: the frontier in PostgreSQL, four workers agai
 bench-search: ## Measure search: quality, speed of embedding, latency; needs apt-get, npm and PyPI
 	bench/search/run
 
+.PHONY: bench-engines
+bench-engines: ## Measure the model code against ort, candle, rten and tract; a workspace of its own
+	bench/search/engines/run
+
 .PHONY: bench-peers
 bench-peers: ## Measure against other crawlers; a workspace of its own
 	bench/peers/run

@@ -9,7 +9,7 @@
 //! - [`query`]: what somebody typed. Pure.
 //! - [`lexical`]: keyword search over posting lists, wherever they lie. Pure.
 //! - [`vector`]: search by meaning over vectors in memory. Pure.
-//! - [`embed`]: texts to vectors, inside the process or over HTTP.
+//! - [`embed`]: texts to vectors, and texts ranked, inside the process or over HTTP.
 //! - [`document`], [`prepare`]: what is searched, and how it is cut.
 //! - [`file`](mod@file): the index as one file.
 //! - [`qdrant`]: its vectors in a server elsewhere.

@@ -138,7 +138,8 @@ impl Searcher {
         let query = Query::parse(&request.query, self.index.analyser())?;
         let cursor = Cursor::read(request.cursor.as_deref(), request)?;
         if request.rerank.is_some() && self.reranker.is_none() {
-            let why = "there is no reranker: leave it out, or set one (`rerank-url`)";
+            let why =
+                "there is no reranker: leave it out, or set one (`rerank-model`, `rerank-url`)";
             return Err(SearchError::NoModel(why.into()));
         }
         let limit = request.limit.clamp(1, MOST_RESULTS);

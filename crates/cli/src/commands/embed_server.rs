@@ -1,28 +1,40 @@
-//! `trawl embed-server`: the local model for other programs, over HTTP.
+//! `trawl embed-server`: local models for other programs, over HTTP.
 
-use std::process::ExitCode;
+use std::{process::ExitCode, sync::Arc};
 
 use anyhow::Context;
 use tokio::{net::TcpListener, signal::ctrl_c};
-use trawl_search::embed::server;
+use trawl_search::embed::server::{self, Models};
 
-use super::embedder::embedder;
+use super::{embedder::embedder, reranker};
 use crate::{args::EmbedServerArgs, exit::BadInput};
 
 pub(crate) async fn run(args: &EmbedServerArgs) -> anyhow::Result<ExitCode> {
-    let none = || BadInput("there is no model to serve: `trawl models pull` gets one".into());
-    let embedder = embedder(&args.model).await?.ok_or_else(none)?;
+    let mut models = Models {
+        embedder: embedder(&args.model).await?,
+        reranker: None,
+    };
+    if let Some(name) = &args.rerank_model {
+        models.reranker = Some(Arc::new(reranker::local(name, &args.model).await?));
+    }
+    if models.embedder.is_none() && models.reranker.is_none() {
+        let none = "there is no model to serve: `trawl models pull` gets one";
+        return Err(BadInput(none.into()).into());
+    }
     let listener = TcpListener::bind(args.listen)
         .await
         .with_context(|| format!("listening on {}", args.listen))?;
-    eprintln!(
-        "{} with {} dimensions at http://{}: /embed, /v1/embeddings, /health, /info",
-        embedder.model(),
-        embedder.dimension(),
-        listener.local_addr()?
-    );
+    let base = format!("http://{}", listener.local_addr()?);
+    if let Some(embedder) = &models.embedder {
+        let (model, dimension) = (embedder.model(), embedder.dimension());
+        eprintln!("{model} with {dimension} dimensions at {base}: /embed, /v1/embeddings");
+    }
+    if let Some(reranker) = &models.reranker {
+        let (model, longest) = (reranker.name(), reranker.longest());
+        eprintln!("{model}, which reads {longest} tokens, at {base}: /rerank");
+    }
     tokio::select! {
-        result = server::serve(listener, embedder) => result?,
+        result = server::serve(listener, models) => result?,
         _ = ctrl_c() => {}
     }
     Ok(ExitCode::SUCCESS)

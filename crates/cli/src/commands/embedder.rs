@@ -30,26 +30,15 @@ pub(crate) async fn embedder(args: &ModelArgs) -> anyhow::Result<Option<Arc<dyn 
     if let Some(url) = &args.embed_url {
         return remote(url, args).await.map(Some);
     }
-    let name = args.model.as_deref();
-    if name == Some("none") {
-        return Ok(None);
-    }
-    let folder = match name {
-        Some(path) if Path::new(path).join("config.json").exists() => PathBuf::from(path),
-        _ => match models_folder(args.models.as_deref()) {
-            Ok(folder) => folder.join(name.unwrap_or(DEFAULT_MODEL)),
+    let folder = match args.model.as_deref() {
+        Some("none") => return Ok(None),
+        Some(name) => named(name, args.models.as_deref())?,
+        None => match models_folder(args.models.as_deref()) {
+            Ok(folder) if is_model(&folder.join(DEFAULT_MODEL)) => folder.join(DEFAULT_MODEL),
             // Who has no home has pulled none.
-            Err(_) if name.is_none() => return Ok(None),
-            Err(error) => return Err(error),
+            _ => return Ok(None),
         },
     };
-    if !folder.join("config.json").exists() {
-        if let Some(name) = name {
-            let message = format!("there is no model {name} in {}", folder.display());
-            return Err(BadInput(message).into());
-        }
-        return Ok(None);
-    }
     let precision = if args.full_precision {
         Precision::Float
     } else {
@@ -57,6 +46,23 @@ pub(crate) async fn embedder(args: &ModelArgs) -> anyhow::Result<Option<Arc<dyn 
     };
     let load = tokio::task::spawn_blocking(move || LocalModel::load(&folder, precision));
     Ok(Some(Arc::new(Arc::new(load.await??))))
+}
+
+/// The folder of a model: one with this path, or one of the pulled ones.
+pub(crate) fn named(name: &str, models: Option<&Path>) -> anyhow::Result<PathBuf> {
+    if is_model(Path::new(name)) {
+        return Ok(PathBuf::from(name));
+    }
+    let folder = models_folder(models)?.join(name);
+    if !is_model(&folder) {
+        let message = format!("there is no model {name} in {}", folder.display());
+        return Err(BadInput(message).into());
+    }
+    Ok(folder)
+}
+
+fn is_model(folder: &Path) -> bool {
+    folder.join("config.json").exists()
 }
 
 async fn remote(url: &str, args: &ModelArgs) -> anyhow::Result<Arc<dyn Embedder>> {

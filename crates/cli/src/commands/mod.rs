@@ -13,6 +13,7 @@ pub(crate) mod index;
 pub(crate) mod keys;
 pub(crate) mod map;
 pub(crate) mod models;
+pub(crate) mod reranker;
 pub(crate) mod resume;
 pub(crate) mod search;
 mod search_parts;

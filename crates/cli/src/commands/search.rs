@@ -8,9 +8,9 @@ use trawl_search::{
     fuse::Weights,
 };
 
-use super::{embedder::embedder, index::index_path};
+use super::{embedder::embedder, index::index_path, reranker::reranker};
 use crate::{
-    args::{ModeArg, SearchArgs},
+    args::{ModeArg, RerankArgs, SearchArgs},
     display::printable,
     exit::{self, BadInput},
 };
@@ -39,22 +39,14 @@ pub(crate) async fn run(args: &SearchArgs) -> anyhow::Result<ExitCode> {
         ModeArg::Hybrid | ModeArg::Keyword => Mode::Keyword,
         ModeArg::Vector => Mode::Vector,
     };
+    let RerankArgs { model, url, top } = &args.rerank;
+    let reranker = reranker(model.as_deref(), url.as_deref(), &args.model).await?;
     let request = Request {
         mode,
-        filter: Filter {
-            domains: args.domain.clone(),
-            languages: args.language.clone(),
-            ..Filter::default()
-        },
-        weights: Weights::default(),
-        min_score: args.min_score,
-        expand_chunks: args.expand,
-        one_per_document: !args.all_chunks,
-        limit: args.limit,
-        cursor: args.cursor.clone(),
-        ..Request::new(args.query.join(" "))
+        rerank: reranker.as_ref().map(|_| usize::from(*top)),
+        ..request(args)
     };
-    let searcher = Searcher::new(Arc::new(index), embedder);
+    let searcher = Searcher::new(Arc::new(index), embedder).with_reranker(reranker);
     let response = searcher.search(&request).await.map_err(explained)?;
     let mut out = std::io::stdout().lock();
     if args.json {
@@ -70,6 +62,24 @@ pub(crate) async fn run(args: &SearchArgs) -> anyhow::Result<ExitCode> {
     } else {
         ExitCode::SUCCESS
     })
+}
+
+/// What was asked for, apart from how to look.
+fn request(args: &SearchArgs) -> Request {
+    Request {
+        filter: Filter {
+            domains: args.domain.clone(),
+            languages: args.language.clone(),
+            ..Filter::default()
+        },
+        weights: Weights::default(),
+        min_score: args.min_score,
+        expand_chunks: args.expand,
+        one_per_document: !args.all_chunks,
+        limit: args.limit,
+        cursor: args.cursor.clone(),
+        ..Request::new(args.query.join(" "))
+    }
 }
 
 /// What was typed wrong is bad input, the rest is not.

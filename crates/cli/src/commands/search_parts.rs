@@ -3,15 +3,10 @@
 use std::{path::Path, sync::Arc, time::Duration};
 
 use trawl_api::search::SearchParts;
-use trawl_search::{
-    Model, SearchError,
-    embed::{Reranker, TeiReranker},
-    file::IndexFile,
-    qdrant::Qdrant,
-};
+use trawl_search::{Model, SearchError, file::IndexFile, qdrant::Qdrant};
 
-use super::embedder::embedder;
-use crate::{args::ModelArgs, exit::BadInput, settings::SearchSettings};
+use super::{embedder::embedder, reranker::reranker};
+use crate::{args::ModelArgs, settings::SearchSettings};
 
 /// A server that embeds and does not answer is asked again after this.
 const AGAIN: Duration = Duration::from_secs(10);
@@ -31,14 +26,11 @@ pub(crate) async fn open(settings: SearchSettings) -> anyhow::Result<SearchParts
         );
         follow = None;
     }
-    let reranker = match &settings.rerank_url {
-        Some(url) => {
-            let bad = |error| BadInput(format!("rerank-url: {error}"));
-            let reranker = TeiReranker::new(url, None).map_err(bad)?;
-            Some(Arc::new(reranker) as Arc<dyn Reranker>)
-        }
-        None => None,
-    };
+    let (local, url) = (
+        settings.rerank_model.as_deref(),
+        settings.rerank_url.as_deref(),
+    );
+    let reranker = reranker(local, url, &settings.model).await?;
     let index = Arc::new(index);
     let qdrant = match &settings.qdrant {
         Some(qdrant) => Some(Arc::new(Qdrant::new(Arc::clone(&index), qdrant)?)),

@@ -26,6 +26,8 @@ pub(crate) struct SearchSettings {
     /// Nothing where the index is left as it is.
     pub(crate) follow: Option<follow::Settings>,
     pub(crate) model: ModelArgs,
+    /// One of this machine, or else a server, or none.
+    pub(crate) rerank_model: Option<String>,
     pub(crate) rerank_url: Option<String>,
     pub(crate) qdrant: Option<QdrantSettings>,
     /// Everybody who may read finds everything.
@@ -50,6 +52,11 @@ impl Settings {
                 Some(hidden(url)),
             ),
         };
+        let rerank_model = self.text("search.rerank-model").map(str::to_owned);
+        let rerank_url = self.text("search.rerank-url").map(str::to_owned);
+        if rerank_model.is_some() && rerank_url.is_some() {
+            return Err(self.clash("search.rerank-url", "nothing beside search.rerank-model"));
+        }
         let follow = follow::Settings {
             languages: languages(self.texts("search.languages")),
             ..follow::Settings::default()
@@ -59,7 +66,8 @@ impl Settings {
             database: named,
             follow: (!self.switch("search.no-indexing")).then_some(follow),
             model: self.model(environment)?,
-            rerank_url: self.text("search.rerank-url").map(str::to_owned),
+            rerank_model,
+            rerank_url,
             qdrant: self.qdrant(environment)?,
             open: self.text("search.visibility") == Some("all"),
         }))

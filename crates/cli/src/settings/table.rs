@@ -152,8 +152,10 @@ settings! {
         "What that server speaks";
     "search.embed-key-file", "embed-key-file", Kind::Text, "", "FILE",
         "Read the key for that server from this file";
+    "search.rerank-model", "rerank-model", Kind::Text, "", "NAME|DIR",
+        "Rerank inside of the process with this cross-encoder: a folder, or its name among pulled models";
     "search.rerank-url", "rerank-url", Kind::Text, "", "URL",
-        "Rerank with the cross-encoder at this URL, which speaks TEI's /rerank";
+        "Rerank with the server at this URL instead, which speaks TEI's /rerank";
     "search.qdrant-url", "qdrant-url", Kind::Text, "", "URL",
         "Look for neighbours in the Qdrant server at this URL, which is told of every change";
     "search.qdrant-collection", "qdrant-collection", Kind::Text, "trawl", "NAME",

@@ -12,6 +12,7 @@
 //! * `serving`: crawl jobs over HTTP
 //! * `scaling`: one crawl by several processes on PostgreSQL
 //! * `searching`: what was crawled is indexed and found
+//! * `models`: models from registries
 //! * `signals`: Ctrl-C once and twice
 //! * `recrawl`: a second crawl of the same pages
 //! * `mapping`: terrain maps
@@ -32,6 +33,7 @@ mod extracting;
 mod kill_nine;
 mod mapping;
 mod memory;
+mod models;
 mod output;
 mod reach;
 mod recrawl;

@@ -1,8 +1,9 @@
-//! Texts to vectors: one trait, models inside the process or behind HTTP. What comes back is
-//! checked before anybody uses it.
+//! Texts to vectors, and texts ranked: one trait each, models inside the process or behind HTTP.
+//! What comes back is checked before anybody uses it.
 
 pub mod local;
 pub mod remote;
+pub(crate) mod rerank;
 pub mod server;
 mod validate;
 
@@ -10,9 +11,10 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-pub use local::{LocalModel, ModelError, Precision};
+pub use local::{CrossEncoder, LocalModel, ModelError, Precision, check};
 pub(crate) use remote::JsonClient;
 pub use remote::{OpenAiEmbedder, TeiEmbedder, TeiReranker};
+pub use rerank::LocalReranker;
 pub use validate::{BadVector, validate};
 
 /// So many texts are sent at once.
@@ -27,6 +29,8 @@ pub enum EmbedError {
     Count(usize, usize),
     #[error("the vector of text {0} cannot be used: {1}")]
     Vector(usize, BadVector),
+    #[error("the score of text {0} is no number")]
+    Score(usize),
     #[error("{url}: {why}")]
     Http {
         url: String,

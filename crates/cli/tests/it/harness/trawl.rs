@@ -59,6 +59,12 @@ impl Trawl {
         self
     }
 
+    /// In this working directory.
+    pub(crate) fn inside(mut self, folder: &Path) -> Self {
+        self.0.current_dir(folder);
+        self
+    }
+
     /// What it reads from standard input.
     pub(crate) fn input(mut self, text: &str) -> Self {
         let mut file = tempfile::tempfile().unwrap();

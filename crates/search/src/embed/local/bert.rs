@@ -1,8 +1,6 @@
 //! The forward pass of a BERT encoder over texts of any lengths at once. No padding: layers see
 //! all tokens of a batch as rows of one matrix, attention sees each text by itself.
 
-use std::path::Path;
-
 use serde::Deserialize;
 
 use super::{
@@ -10,8 +8,12 @@ use super::{
     attention::Heads,
     linear::{Linear, Precision},
     math,
+    tokens::Tokens,
     weights::Weights,
 };
+
+/// No model reads less.
+pub(super) const FEWEST_PLACES: usize = 8;
 
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct Config {
@@ -30,10 +32,13 @@ pub(super) struct Config {
 }
 
 impl Config {
-    fn check(&self) -> Result<(), ModelError> {
+    pub(super) fn check(&self) -> Result<(), ModelError> {
         let whole = self.num_attention_heads > 0
             && self.hidden_size.is_multiple_of(self.num_attention_heads)
-            && self.hidden_size > 0;
+            && self.hidden_size > 0
+            && self.vocab_size > 0
+            && self.type_vocab_size > 0
+            && self.max_position_embeddings >= FEWEST_PLACES;
         let known = self.model_type == "bert" && matches!(self.hidden_act.as_str(), "gelu" | "");
         if whole && known {
             return Ok(());
@@ -67,8 +72,8 @@ pub(super) struct Bert {
     pub(super) config: Config,
     words: Vec<f32>,
     places: Vec<f32>,
-    /// Of the first type: texts are embedded by themselves.
-    kind: Vec<f32>,
+    /// For the first text of a pair and for the second.
+    kinds: Vec<f32>,
     norm: Norm,
     layers: Vec<Layer>,
 }
@@ -86,11 +91,9 @@ struct Scratch {
 impl Bert {
     pub(super) fn load(
         config: Config,
-        weights: &Path,
+        file: &Weights,
         precision: Precision,
     ) -> Result<Self, ModelError> {
-        config.check()?;
-        let file = Weights::read(weights, "embeddings.word_embeddings.weight")?;
         let hidden = config.hidden_size;
         let norm = |name: &str| -> Result<Norm, ModelError> {
             Ok(Norm {
@@ -98,13 +101,8 @@ impl Bert {
                 bias: file.take(&format!("{name}.bias"), hidden)?,
             })
         };
-        let mut kind = file.take(
-            "embeddings.token_type_embeddings.weight",
-            config.type_vocab_size * hidden,
-        )?;
-        kind.truncate(hidden);
         let layers = (0..config.num_hidden_layers)
-            .map(|number| Layer::load(&file, number, &config, precision, &norm))
+            .map(|number| Layer::load(file, number, &config, precision, &norm))
             .collect::<Result<_, _>>()?;
         Ok(Self {
             words: file.take(
@@ -115,7 +113,10 @@ impl Bert {
                 "embeddings.position_embeddings.weight",
                 config.max_position_embeddings * hidden,
             )?,
-            kind,
+            kinds: file.take(
+                "embeddings.token_type_embeddings.weight",
+                config.type_vocab_size * hidden,
+            )?,
             norm: norm("embeddings.LayerNorm")?,
             layers,
             config,
@@ -123,13 +124,9 @@ impl Bert {
     }
 
     /// The mean of each text's last states, normalised.
-    pub(super) fn embed(&self, texts: &[&[u32]]) -> Vec<Vec<f32>> {
+    pub(super) fn embed(&self, texts: &[&Tokens]) -> Vec<Vec<f32>> {
         let hidden = self.config.hidden_size;
-        let mut x = self.first_states(texts);
-        let mut scratch = Scratch::default();
-        for layer in &self.layers {
-            layer.apply(&mut x, texts, &self.config, &mut scratch);
-        }
+        let x = self.last_states(texts);
         let mut at = 0;
         let pooled = texts.iter().map(|text| {
             let states = &x[at * hidden..(at + text.len()) * hidden];
@@ -139,17 +136,43 @@ impl Bert {
         pooled.collect()
     }
 
-    fn first_states(&self, texts: &[&[u32]]) -> Vec<f32> {
+    /// The last state of each text's first token, one after the other.
+    pub(super) fn first_of_each(&self, texts: &[&Tokens]) -> Vec<f32> {
+        let hidden = self.config.hidden_size;
+        let x = self.last_states(texts);
+        let mut at = 0;
+        let mut first = Vec::with_capacity(texts.len() * hidden);
+        for text in texts {
+            first.extend_from_slice(&x[at * hidden..(at + 1) * hidden]);
+            at += text.len();
+        }
+        first
+    }
+
+    fn last_states(&self, texts: &[&Tokens]) -> Vec<f32> {
+        let mut x = self.first_states(texts);
+        let mut scratch = Scratch::default();
+        for layer in &self.layers {
+            layer.apply(&mut x, texts, &self.config, &mut scratch);
+        }
+        x
+    }
+
+    fn first_states(&self, texts: &[&Tokens]) -> Vec<f32> {
         let hidden = self.config.hidden_size;
         let tokens: usize = texts.iter().map(|text| text.len()).sum();
         let mut x = Vec::with_capacity(tokens * hidden);
         for text in texts {
-            for (place, token) in text.iter().enumerate() {
+            for (place, token) in text.ids.iter().enumerate() {
+                let kind = usize::from(place >= text.second) * hidden;
+                // A model without a second kind knows no difference.
+                let kind = self.kinds.get(kind..kind + hidden);
+                let kind = kind.unwrap_or(&self.kinds[..hidden]);
                 let word = (*token as usize).min(self.config.vocab_size - 1) * hidden;
                 let start = x.len();
                 x.extend_from_slice(&self.words[word..word + hidden]);
                 let state = &mut x[start..];
-                math::add_scaled(state, 1.0, &self.kind);
+                math::add_scaled(state, 1.0, kind);
                 let place = &self.places[place * hidden..(place + 1) * hidden];
                 let Norm { weight, bias } = &self.norm;
                 math::add_and_norm(state, place, weight, bias, self.config.layer_norm_eps);
@@ -207,7 +230,7 @@ impl Layer {
         })
     }
 
-    fn apply(&self, x: &mut [f32], texts: &[&[u32]], config: &Config, scratch: &mut Scratch) {
+    fn apply(&self, x: &mut [f32], texts: &[&Tokens], config: &Config, scratch: &mut Scratch) {
         let hidden = config.hidden_size;
         self.attention_in.apply(x, &mut scratch.attention);
         scratch.context.clear();

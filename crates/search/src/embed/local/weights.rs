@@ -10,6 +10,9 @@ use super::ModelError;
 /// A table that is longer is none.
 const LONGEST_TABLE: usize = 16 << 20;
 
+/// Where cross-encoders have what makes scores.
+const CLASSIFIER: &str = "classifier.weight";
+
 #[derive(Debug, Deserialize)]
 struct Entry {
     dtype: String,
@@ -57,11 +60,34 @@ impl Weights {
         })
     }
 
-    /// A tensor of exactly so many numbers, as floats.
+    /// Whether there is one behind the model itself.
+    pub(super) fn has_classifier(&self) -> bool {
+        self.table.contains_key(CLASSIFIER)
+    }
+
+    /// The weights and the bias of a classifier with a single label.
+    pub(super) fn classifier(&self, hidden: usize) -> Result<(Vec<f32>, f32), ModelError> {
+        let labels = self.table.get(CLASSIFIER).and_then(|t| t.shape.first());
+        if labels.is_some_and(|labels| *labels != 1) {
+            return Err(ModelError::Weights(format!(
+                "it is a classifier of {} labels, and one that ranks has a single one",
+                labels.copied().unwrap_or_default()
+            )));
+        }
+        let bias = self.take_whole("classifier.bias", 1)?;
+        let weights = self.take_whole(CLASSIFIER, hidden)?;
+        Ok((weights, bias.first().copied().unwrap_or_default()))
+    }
+
+    /// A tensor of the model, of exactly so many numbers, as floats.
     pub(super) fn take(&self, name: &str, count: usize) -> Result<Vec<f32>, ModelError> {
-        let full = format!("{}{name}", self.prefix);
+        self.take_whole(&format!("{}{name}", self.prefix), count)
+    }
+
+    /// The same by its whole name.
+    fn take_whole(&self, full: &str, count: usize) -> Result<Vec<f32>, ModelError> {
         let bad = |why: &str| ModelError::Weights(format!("{full}: {why}"));
-        let entry = self.table.get(&full).ok_or_else(|| bad("it is missing"))?;
+        let entry = self.table.get(full).ok_or_else(|| bad("it is missing"))?;
         if entry.shape.iter().product::<usize>() != count {
             return Err(bad(&format!("its shape is {:?}", entry.shape)));
         }
@@ -83,6 +109,12 @@ impl Weights {
         };
         if numbers.len() != count {
             return Err(bad("it is cut"));
+        }
+        // One such number would make all results worthless, far from here.
+        if let Some(at) = numbers.iter().position(|number| !number.is_finite()) {
+            return Err(bad(&format!(
+                "number {at} is not finite: the file is broken"
+            )));
         }
         Ok(numbers)
     }

@@ -49,7 +49,11 @@ async fn server_with(failures: usize, bad: bool) -> String {
         failures: AtomicUsize::new(failures),
         bad,
     });
-    tokio::spawn(server::serve(listener, embedder));
+    let models = server::Models {
+        embedder: Some(embedder),
+        reranker: None,
+    };
+    tokio::spawn(server::serve(listener, models));
     format!("http://{address}")
 }
 
@@ -106,7 +110,11 @@ async fn a_model_that_only_embeds_does_not_rank() {
     let tei = TeiEmbedder::connect(&base, None, None).await.unwrap();
     let reranker = TeiReranker::new(&base, None).unwrap();
     let error = reranker.rerank("q", &["a".to_owned()]).await.unwrap_err();
-    assert!(error.to_string().contains("501"), "{error}");
+    let said = error.to_string();
+    assert!(
+        said.contains("501") && said.contains("--rerank-model"),
+        "{said}"
+    );
     let wrong = tei
         .client
         .post("/embed", &json!({ "inputs": 5 }))

@@ -5,10 +5,12 @@
 //! * `remembering`: caches, and that nothing deleted comes out of them
 //! * `following`: `kill -9` while indexing, pages that vanish, PostgreSQL, one index for two servers
 //! * `belonging`: who may find what
+//! * `ranking`: the best in another order, by a model of the process and by one behind HTTP
 
 mod belonging;
 mod documents;
 mod following;
+mod ranking;
 mod remembering;
 mod searches;
 
