@@ -137,13 +137,11 @@ impl<S: Duties + ?Sized> Roster<S> {
     async fn pause(&self) -> Duration {
         let (longest, shortest) = LOOK;
         let known = self.known().await.unwrap_or_default();
-        let next = known.iter().filter_map(|known| known.next_at).min();
-        let wait = next.map_or(0, |next| next.0 - (self.clock)().0);
-        let wait = Duration::from_millis(u64::try_from(wait).unwrap_or(0));
-        if next.is_none() {
+        let Some(next) = known.iter().filter_map(|known| known.next_at).min() else {
             return longest;
-        }
-        wait.clamp(shortest, longest)
+        };
+        let wait = u64::try_from(next.0 - (self.clock)().0).unwrap_or(0);
+        Duration::from_millis(wait).clamp(shortest, longest)
     }
 
     async fn see_to(&self, duty: &Duty) -> Result<(), StoreError> {
@@ -170,13 +168,9 @@ impl<S: Duties + ?Sized> Roster<S> {
             tracing::warn!(duty = duty.name, "another server has taken it over");
             return Ok(());
         };
-        let ended = self.report(duty.name, done);
-        let now = (self.clock)();
-        let name = duty.name;
-        self.store
-            .end_duty(name, &self.holder, ended, now)
-            .await
-            .map(drop)
+        let (ended, now) = (report(duty.name, done), (self.clock)());
+        let noted = self.store.end_duty(duty.name, &self.holder, ended, now);
+        noted.await.map(drop)
     }
 
     /// Nothing if another server has taken it over meanwhile.
@@ -199,19 +193,6 @@ impl<S: Duties + ?Sized> Roster<S> {
         }
     }
 
-    fn report(&self, duty: &str, done: Result<String, Failed>) -> Result<String, String> {
-        match done {
-            Ok(result) => {
-                tracing::info!(duty, result, "done");
-                Ok(told(&result))
-            }
-            Err(Failed(error)) => {
-                tracing::error!(duty, error, "a duty of the server failed");
-                Err(told(&error))
-            }
-        }
-    }
-
     fn until(&self) -> UnixMillis {
         UnixMillis((self.clock)().0 + self.held.as_millis() as i64)
     }
@@ -220,6 +201,19 @@ impl<S: Duties + ?Sized> Roster<S> {
     fn set_at(&self, name: Option<&'static str>) -> Option<&'static str> {
         let mut at = self.at.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::replace(&mut *at, name)
+    }
+}
+
+fn report(duty: &str, done: Result<String, Failed>) -> Result<String, String> {
+    match done {
+        Ok(result) => {
+            tracing::info!(duty, result, "done");
+            Ok(told(&result))
+        }
+        Err(Failed(error)) => {
+            tracing::error!(duty, error, "a duty of the server failed");
+            Err(told(&error))
+        }
     }
 }
 
