@@ -55,7 +55,8 @@ pub async fn a_duty_whose_holder_died_is_taken_up_after_a_while(store: &impl Dut
     assert!(!store.hold_duty("backup", "a", at(99)).await.unwrap());
     let dead = Err("I am back".to_owned());
     assert!(!store.end_duty("backup", "a", dead, at(4)).await.unwrap());
-    let [row] = &store.duties().await.unwrap()[..] else {
+    let rows = store.duties().await.unwrap();
+    let [row] = rows.as_slice() else {
         panic!("one duty");
     };
     assert_eq!(row.holder.as_deref(), Some("b"));
