@@ -224,7 +224,13 @@ mod tests {
         let (early, late) = (stamp(UnixMillis(0)), stamp(UnixMillis(1_700_000_000_123)));
         assert_eq!(early, "19700101T000000000Z");
         assert!(early < late && is_stamp(&early) && is_stamp(&late));
-        for other in ["", "20200101", "20200101T000000000z", "2020-101T000000000Z", "ä"] {
+        for other in [
+            "",
+            "20200101",
+            "20200101T000000000z",
+            "2020-101T000000000Z",
+            "ä",
+        ] {
             assert!(!is_stamp(other), "{other}");
         }
     }

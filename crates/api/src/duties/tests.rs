@@ -114,7 +114,10 @@ async fn a_failure_is_said_and_tried_again_soon() {
     roster.round().await;
     let known = roster.known().await.unwrap();
     let row = known[0].row.as_ref().unwrap();
-    assert_eq!((row.error.as_deref(), work.runs.load(Ordering::SeqCst)), (None, 2));
+    assert_eq!(
+        (row.error.as_deref(), work.runs.load(Ordering::SeqCst)),
+        (None, 2)
+    );
 }
 
 #[tokio::test]

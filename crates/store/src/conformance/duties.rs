@@ -35,12 +35,7 @@ pub async fn one_at_a_time_is_at_a_duty(store: &impl Duties) {
     let done = Ok("three files".to_owned());
     let late = store.end_duty("backup", other, done.clone(), at(8)).await;
     assert!(!late.unwrap(), "it is not theirs");
-    assert!(
-        store
-            .end_duty("backup", holder, done, at(8))
-            .await
-            .unwrap()
-    );
+    assert!(store.end_duty("backup", holder, done, at(8)).await.unwrap());
     assert!(
         !take(store, other, None, 9).await,
         "who has not seen the last run comes too late"

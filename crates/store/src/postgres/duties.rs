@@ -38,11 +38,11 @@ impl Duties for PostgresStore {
                 AND (d.holder IS NULL OR d.held_until <= $4)";
             let (name, holder) = (Said(&taking.name), Said(&taking.holder));
             let seen = taking.seen.map(|at| at.0);
-            let taken = conn.execute(
-                sql,
-                &[&name, &holder, &taking.until.0, &taking.now.0, &seen],
-            );
-            Ok(taken.await? > 0)
+            let (now, until) = (taking.now.0, taking.until.0);
+            let taken = conn
+                .execute(sql, &[&name, &holder, &until, &now, &seen])
+                .await?;
+            Ok(taken > 0)
         })
         .await
     }
@@ -78,8 +78,11 @@ impl Duties for PostgresStore {
                 result = coalesce($4, result) WHERE name = $1 AND holder = $2";
             let result = ended.as_ref().ok().map(|text| Said(text));
             let error = ended.as_ref().err().map(|text| Said(text));
-            let noted = conn.execute(sql, &[&Said(name), &Said(holder), &now.0, &result, &error]);
-            Ok(noted.await? > 0)
+            let (name, holder) = (Said(name), Said(holder));
+            let noted = conn
+                .execute(sql, &[&name, &holder, &now.0, &result, &error])
+                .await?;
+            Ok(noted > 0)
         })
         .await
     }

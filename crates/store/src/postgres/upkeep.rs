@@ -20,7 +20,8 @@ use crate::{
         StoreError,
         read::{CrawlCounts, CrawlRow},
         upkeep::{
-            Ageing, Cleaned, Cutoff, DAY_MINUTES, HOUR_MINUTES, Storage, Upkeep, miscounts, whole_buckets,
+            Ageing, Cleaned, Cutoff, DAY_MINUTES, HOUR_MINUTES, Storage, Upkeep, miscounts,
+            whole_buckets,
         },
         write::Digest,
     },

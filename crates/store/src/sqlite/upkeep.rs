@@ -19,7 +19,9 @@ use crate::{
     contract::{
         Store, StoreError,
         read::CrawlCounts,
-        upkeep::{Ageing, Cleaned, Cutoff, DAY_MINUTES, HOUR_MINUTES, Storage, Upkeep, whole_buckets},
+        upkeep::{
+            Ageing, Cleaned, Cutoff, DAY_MINUTES, HOUR_MINUTES, Storage, Upkeep, whole_buckets,
+        },
         write::Digest,
     },
     segment,

@@ -31,9 +31,8 @@ async fn speak_tls(server: &Server, url: &str, authority: &Authority, name: &str
     for (file, pem) in files {
         // Written by the server itself, which must own them.
         let line = pem.replace('\r', "").replace('\n', "|");
-        let write = format!(
-            r#"COPY (SELECT '{line}') TO PROGRAM 'umask 077; tr "|" "\n" > {file}'"#
-        );
+        let write =
+            format!(r#"COPY (SELECT '{line}') TO PROGRAM 'umask 077; tr "|" "\n" > {file}'"#);
         server.sql("postgres", &write).await;
     }
     server.sql("postgres", "ALTER SYSTEM SET ssl = on").await;
@@ -130,6 +129,11 @@ async fn a_certificate_is_checked_as_far_as_the_address_asks() {
         }
     }
     let missing = folder.path().join("none.pem");
-    let why = refused(&verify("localhost", "verify-full", missing.to_str().unwrap())).await;
+    let why = refused(&verify(
+        "localhost",
+        "verify-full",
+        missing.to_str().unwrap(),
+    ))
+    .await;
     assert!(why.contains("none.pem"), "{why}");
 }

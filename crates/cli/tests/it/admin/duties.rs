@@ -1,6 +1,6 @@
 //! What servers do by themselves: archives, backups, and removing what is old.
 
-use std::{fs, path::Path, time::Duration};
+use std::{path::Path, time::Duration};
 
 use serde_json::Value;
 
@@ -83,7 +83,10 @@ fn a_server_archives_and_backs_up_before_it_removes_and_not_again_after_a_restar
         assert_eq!((&line["url"], &line["html"]), (&page["url"], &page["html"]));
     }
     let report = admin_on("report", &database).run().expect_code(0).stdout;
-    assert!(report.contains(&format!("removed: {OLD} visits")), "{report}");
+    assert!(
+        report.contains(&format!("removed: {OLD} visits")),
+        "{report}"
+    );
     let backup = whole(&inside(&backups));
     let rows = &backup["manifest"]["tables"]["results"]["rows"];
     assert_eq!(*rows, u64::from(PAGES), "made before anything was removed");

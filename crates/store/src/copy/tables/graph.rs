@@ -69,7 +69,8 @@ pub(in crate::copy) const PLANS: &[Plan] = &[
             ("keeps", Int2),
             ("archived", Int8),
         ],
-        select: "SELECT id, name, spec, state, why, started_at, finished_at, last_seq, pages, keeps,
+        select:
+            "SELECT id, name, spec, state, why, started_at, finished_at, last_seq, pages, keeps,
                    archived
                  FROM crawls WHERE id > ?1 ORDER BY id",
         key: 1,

@@ -25,9 +25,7 @@ use self::{
     writing::{Part, Style, Written, finish, write},
 };
 use super::now;
-use crate::{
-    args::ArchiveArgs, commands::pick, display::number, exit::BadInput, output::Fields,
-};
+use crate::{args::ArchiveArgs, commands::pick, display::number, exit::BadInput, output::Fields};
 
 pub(crate) async fn run(args: &ArchiveArgs) -> anyhow::Result<ExitCode> {
     if args.due {

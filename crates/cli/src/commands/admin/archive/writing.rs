@@ -46,11 +46,7 @@ impl Style {
             ArchiveFormat::Csv => Format::Csv,
         };
         let out: Box<dyn Write + Send> = Box::new(packed.clone());
-        Ok(Rows::new(
-            format,
-            self.fields.clone(),
-            BufWriter::new(out),
-        )?)
+        Ok(Rows::new(format, self.fields.clone(), BufWriter::new(out))?)
     }
 }
 
