@@ -41,7 +41,7 @@ pub(super) struct DutyList {
     duties: Vec<DutyView>,
 }
 
-fn view(known: Known) -> DutyView {
+fn view(known: &Known) -> DutyView {
     let row = known.row.as_ref();
     let running = row.is_some_and(|row| row.holder.is_some() && row.held_until > now());
     let failed = row.is_some_and(|row| row.error.is_some());
@@ -72,6 +72,6 @@ pub(super) async fn list(
     _admin: Admin,
 ) -> Result<Json<DutyList>, ApiError> {
     let known = app.duties.known().await?;
-    let duties = known.into_iter().map(view).collect();
+    let duties = known.iter().map(view).collect();
     Ok(Json(DutyList { duties }))
 }

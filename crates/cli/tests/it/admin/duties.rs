@@ -74,9 +74,7 @@ fn a_server_archives_and_backs_up_before_it_removes_and_not_again_after_a_restar
 
     let lines = unpacked(&inside(&cold).join("crawl-000001.ndjson.zst"));
     let lines = String::from_utf8(lines).unwrap();
-    let lines = lines
-        .lines()
-        .map(|line| serde_json::from_str::<Value>(line));
+    let lines = lines.lines().map(serde_json::from_str::<Value>);
     let lines: Vec<Value> = lines.collect::<Result<_, _>>().unwrap();
     assert_eq!(lines.len(), OLD as usize);
     for (line, page) in lines.iter().zip(&all) {
