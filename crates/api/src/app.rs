@@ -6,7 +6,9 @@ use trawl_engine::Engine;
 use trawl_quick::Quick;
 use trawl_store::contract::{accounts::AccountWriter, server::ServerStore};
 
-use crate::{auth::password::Passwords, jobs::Jobs, search::Search, settings::ServerSettings};
+use crate::{
+    auth::password::Passwords, duties::Roster, jobs::Jobs, search::Search, settings::ServerSettings,
+};
 
 /// Everything behind the endpoints.
 #[derive(Debug)]
@@ -16,6 +18,7 @@ pub(crate) struct App {
     pub(crate) accounts: Arc<dyn AccountWriter>,
     pub(crate) engine: Engine,
     pub(crate) jobs: Jobs,
+    pub(crate) duties: Arc<Roster<dyn ServerStore>>,
     pub(crate) settings: ServerSettings,
     /// Rates, wake-ups, caches, signs of life.
     pub(crate) quick: Quick,

@@ -6,6 +6,7 @@
 //! * `auth`: keys, users, scopes and rates
 //! * `app`: what all handlers share
 //! * `jobs`: the life of a job: start, pause, resume, cancel, recovery after a crash
+//! * [`duties`]: what a server does by itself every so often
 //! * `frontier`: the open frontier, a crawl that never completes
 //! * `spider`: a request becomes a spec; results become pages, lists and streams
 //! * [`search`]: the index that belongs to the server, and who may find what in it
@@ -15,6 +16,7 @@
 
 mod app;
 pub mod auth;
+pub mod duties;
 mod error;
 mod frontier;
 mod jobs;

@@ -30,7 +30,8 @@ use trawl_store::{
 use crate::{
     app::{App, Shared},
     auth::{client::Peer, password::Passwords},
-    jobs::{Jobs, readers::Presence},
+    duties::{Duty, Retention, Roster},
+    jobs::{Jobs, now, readers::Presence},
     routes,
     search::{Search, SearchParts, following::Following},
     settings::ServerSettings,
@@ -78,13 +79,14 @@ pub struct Server {
 }
 
 impl Server {
-    /// Opens the socket and takes up what an earlier process left.
+    /// Opens the socket and takes up what an earlier process left. `duties` are done in their order.
     pub async fn bind(
         store: Arc<dyn ServerStore>,
         accounts: Arc<dyn AccountWriter>,
         quick: Quick,
         settings: ServerSettings,
         search: Option<SearchParts>,
+        mut duties: Vec<Duty>,
     ) -> Result<Self, ServeError> {
         let address = settings.listen;
         if !address.ip().is_loopback() && !settings.no_auth {
@@ -105,7 +107,17 @@ impl Server {
             ..EngineOptions::default()
         };
         let engine = Engine::start(shared, options).await?;
+        // Last, so that what others do with old data comes before it goes.
+        duties.push(Duty {
+            name: "retention",
+            every: settings.upkeep.every,
+            work: Arc::new(Retention {
+                store: Arc::clone(&store),
+                keeping: settings.upkeep.keeping.clone(),
+            }),
+        });
         let app = Arc::new(App {
+            duties: Arc::new(Roster::new(Arc::clone(&store), duties, now)),
             store,
             accounts,
             engine,
@@ -139,9 +151,10 @@ impl Server {
         let cleaning = [
             tokio::spawn(Arc::clone(&presence).last()),
             tokio::spawn(crate::jobs::cleaning::remove_old(Arc::clone(&self.app))),
-            tokio::spawn(crate::jobs::cleaning::clean_up(Arc::clone(&self.app))),
             tokio::spawn(crate::auth::login::remove_old(Arc::clone(&self.app))),
         ];
+        let duties = Arc::clone(&self.app.duties);
+        let duties = tokio::spawn(async move { duties.keep().await });
         let following = Following::start(&self.app);
         let graceful = GracefulShutdown::new();
         let mut stop = std::pin::pin!(stop);
@@ -173,7 +186,10 @@ impl Server {
         for task in cleaning {
             task.abort();
         }
+        duties.abort();
+        let _ = duties.await;
         drop(self.listener);
+        self.app.duties.let_go().await;
         presence.end().await;
         following.stop().await;
         self.app.jobs.suspend_all().await;

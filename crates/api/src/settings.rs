@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use ipnet::IpNet;
-use trawl_store::contract::upkeep::Ageing;
+use trawl_store::contract::upkeep::Keeping;
 use trawl_types::{CrawlSpec, spec::FetchSpec};
 
 /// Settings of a server. The defaults are those of `trawl serve`.
@@ -31,8 +31,8 @@ pub struct ServerSettings {
 pub struct UpkeepSettings {
     /// How often it is looked for; zero for never.
     pub every: Duration,
-    /// Days for which each kind is kept; 0 for ever.
-    pub ages: Vec<(Ageing, u32)>,
+    /// How long what is kept.
+    pub keeping: Keeping,
 }
 
 impl ServerSettings {

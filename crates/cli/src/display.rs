@@ -8,12 +8,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use chrono::{Datelike, Utc};
+use chrono::{DateTime, Datelike, Utc};
 use indicatif::{ProgressBar, ProgressStyle};
 use tokio::task::JoinHandle;
 use trawl_engine::{CrawlEnd, CrawlHandle, Progress};
 use trawl_store::contract::read::CrawlCounts;
-use trawl_types::CrawlState;
+use trawl_types::{CrawlState, UnixMillis};
 
 pub(crate) fn this_year() -> i32 {
     Utc::now().year()
@@ -30,6 +30,22 @@ pub(crate) fn number(value: u64) -> String {
         text.push(digit);
     }
     text
+}
+
+/// A moment as the name of a folder: in the order of time, and of letters that every file system takes.
+pub(crate) fn stamp(at: UnixMillis) -> String {
+    let at = DateTime::<Utc>::from_timestamp_millis(at.0).unwrap_or_default();
+    at.format("%Y%m%dT%H%M%S%3fZ").to_string()
+}
+
+/// Whether a name is one of those.
+pub(crate) fn is_stamp(name: &str) -> bool {
+    let fits = |(at, byte): (usize, u8)| match at {
+        8 => byte == b'T',
+        18 => byte == b'Z',
+        _ => byte.is_ascii_digit(),
+    };
+    name.len() == 19 && name.bytes().enumerate().all(fits)
 }
 
 /// Text of unknown origin without what a terminal would act upon.
@@ -202,6 +218,22 @@ pub(crate) fn counts_text(counts: &CrawlCounts) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn moments_name_folders_in_their_order() {
+        let (early, late) = (stamp(UnixMillis(0)), stamp(UnixMillis(1_700_000_000_123)));
+        assert_eq!(early, "19700101T000000000Z");
+        assert!(early < late && is_stamp(&early) && is_stamp(&late));
+        for other in [
+            "",
+            "20200101",
+            "20200101T000000000z",
+            "2020-101T000000000Z",
+            "ä",
+        ] {
+            assert!(!is_stamp(other), "{other}");
+        }
+    }
 
     #[test]
     fn numbers_are_grouped() {

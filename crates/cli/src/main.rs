@@ -5,6 +5,7 @@
 //! * `spec`: typed arguments to a crawl's spec
 //! * `commands`: one file for each command
 //! * `database`: where a server remembers everything, and the adapters for it
+//! * `duties`: what a server does by itself
 //! * `settings`: those of the server, from file, environment and flags
 //! * `logs`: log lines without secrets
 //! * `output`: results as NDJSON, JSON, CSV or URLs
@@ -15,6 +16,7 @@ mod args;
 mod commands;
 mod database;
 mod display;
+mod duties;
 mod exit;
 mod logs;
 mod output;

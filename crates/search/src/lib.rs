@@ -37,6 +37,7 @@ pub mod prepare;
 pub mod qdrant;
 pub mod query;
 pub mod request;
+mod rest;
 pub mod search;
 mod sides;
 pub mod vector;

@@ -3,7 +3,7 @@
 //! makes results of what they found.
 
 use std::{
-    sync::{Arc, Mutex},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -11,7 +11,7 @@ use crate::{
     cache::{Cache, CacheFigures},
     cursor::Cursor,
     document::{domain_of, is_within},
-    embed::{Embedder, Reranker},
+    embed::{EmbedError, Embedder, Reranker},
     error::SearchError,
     file::IndexFile,
     lexical::{Ranked, Scored},
@@ -20,6 +20,7 @@ use crate::{
     qdrant::Qdrant,
     query::Query,
     request::{Degraded, MOST_RESULTS, Mode, Request, Response, Side},
+    rest::Rests,
 };
 
 /// So many chunks of each side are fused.
@@ -41,12 +42,9 @@ pub struct Searcher {
     pub(crate) qdrant: Option<Arc<Qdrant>>,
     pub(crate) vectors: Arc<Cache<Arc<Vec<f32>>>>,
     results: Option<Arc<Cache<Arc<Response>>>>,
-    /// Since when the embedder does not answer, and what it said.
-    pub(crate) ailing: Arc<Mutex<Ailing>>,
+    /// Which servers do not answer.
+    pub(crate) rests: Arc<Rests>,
 }
-
-/// Since when an embedder fails, and how; nothing if it does not.
-pub(crate) type Ailing = Option<(Instant, Arc<SearchError>)>;
 
 /// What both sides found.
 #[derive(Debug)]
@@ -72,7 +70,7 @@ impl Searcher {
             qdrant: None,
             vectors: Arc::new(Cache::new(QUERY_VECTORS, usize::MAX)),
             results: None,
-            ailing: Arc::default(),
+            rests: Arc::default(),
         }
     }
 
@@ -186,15 +184,24 @@ impl Searcher {
         if first.is_empty() {
             return None;
         }
+        let failed = |reason: &str| {
+            Some(Degraded {
+                part: "rerank",
+                reason: reason.to_owned(),
+                lasting: false,
+            })
+        };
+        let rest = &self.rests.reranker;
+        if rest.why(Instant::now()).is_some() {
+            return failed("the reranker did not answer a moment ago");
+        }
         let texts: Vec<String> = first.iter().map(|one| one.row.content.clone()).collect();
         let ranking = reranker.rerank(&query.text, &texts);
-        let failed = |reason: String| Degraded {
-            part: "rerank",
-            reason,
-            lasting: false,
-        };
-        match tokio::time::timeout(RERANK_TIME, ranking).await {
-            Ok(Ok(scores)) => {
+        let late = |_| EmbedError::late("the reranker");
+        let scores = tokio::time::timeout(RERANK_TIME, ranking).await;
+        match scores.map_err(late).and_then(|scores| scores) {
+            Ok(scores) => {
+                rest.worked();
                 for (one, score) in first.iter_mut().zip(scores) {
                     one.rerank_score = Some(score);
                 }
@@ -202,14 +209,11 @@ impl Searcher {
                 first.sort_by(|a, b| score(b).total_cmp(&score(a)));
                 None
             }
-            Ok(Err(error)) => {
-                let error = SearchError::from(error);
+            Err(error) => {
+                let error = rest.failed(Instant::now(), SearchError::from(error));
                 tracing::warn!(error = error.chain(), "results could not be reranked");
-                Some(failed(
-                    "the reranker gave no answer that can be used".into(),
-                ))
+                failed("the reranker gave no answer that can be used")
             }
-            Err(_) => Some(failed("the reranker did not answer in time".into())),
         }
     }
 

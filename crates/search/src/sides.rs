@@ -1,7 +1,7 @@
 //! The two sides of a search, asked at the same time.
 
 use std::{
-    sync::{Arc, PoisonError},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -11,13 +11,11 @@ use crate::{
     lexical::{Ranked, Scored},
     query::Query,
     request::{Degraded, Mode, Request},
-    search::{Ailing, Found, Searcher, blocking},
+    search::{Found, Searcher, blocking},
 };
 
 /// A query that takes longer to be embedded is answered by its words.
 const QUERY_TIME: Duration = Duration::from_secs(5);
-/// An embedder that did not answer is not asked again so soon: everybody would wait for it.
-const REST: Duration = Duration::from_secs(3);
 
 /// What was found by meaning.
 #[derive(Debug, Default)]
@@ -102,7 +100,13 @@ impl Searcher {
         let (vector, cached) = self.query_vector(embedder.as_ref(), &query.text).await?;
         let mut degraded = None;
         if let Some(qdrant) = &self.qdrant {
-            let asked = qdrant.nearest(&vector, &known.name, query, &request.filter, deep);
+            let asked = async {
+                if let Some(error) = self.rests.qdrant.why(Instant::now()) {
+                    return Err(SearchError::Shared(error));
+                }
+                let asked = qdrant.nearest(&vector, &known.name, query, &request.filter, deep);
+                self.note_qdrant(asked.await)
+            };
             match asked.await {
                 Ok(found) => {
                     return Ok(Meaning {
@@ -112,10 +116,7 @@ impl Searcher {
                     });
                 }
                 Err(error) if is_request(&error) => return Err(error),
-                Err(error) => {
-                    tracing::warn!(error = error.chain(), "Qdrant did not answer");
-                    degraded = Some(missing("qdrant", &error));
-                }
+                Err(error) => degraded = Some(missing("qdrant", &error)),
             }
         }
         let (index, query, filter) = (
@@ -129,6 +130,26 @@ impl Searcher {
             cached,
             degraded,
         })
+    }
+
+    /// A server that fails is not asked again so soon.
+    fn note_qdrant(
+        &self,
+        asked: Result<Vec<Scored>, SearchError>,
+    ) -> Result<Vec<Scored>, SearchError> {
+        let rest = &self.rests.qdrant;
+        match asked {
+            Ok(found) => {
+                rest.worked();
+                Ok(found)
+            }
+            Err(error) if is_request(&error) => Err(error),
+            Err(error) => {
+                let error = rest.failed(Instant::now(), error);
+                tracing::warn!(error = error.chain(), "Qdrant did not answer");
+                Err(SearchError::Shared(error))
+            }
+        }
     }
 
     async fn query_vector(
@@ -149,34 +170,24 @@ impl Searcher {
         embedder: &dyn Embedder,
         text: &str,
     ) -> Result<Arc<Vec<f32>>, SearchError> {
-        if let Some((since, error)) = self.ailing().clone()
-            && since.elapsed() < REST
-        {
+        let rest = &self.rests.embedder;
+        if let Some(error) = rest.why(Instant::now()) {
             return Err(SearchError::Shared(error));
         }
         let embedding = embed_all(embedder, vec![text.to_owned()]);
-        let late = |_| EmbedError::Http {
-            url: embedder.model().to_owned(),
-            why: "no answer in time".into(),
-            retry: true,
-        };
+        let late = |_| EmbedError::late(embedder.model());
         let found = tokio::time::timeout(QUERY_TIME, embedding).await;
         match found.map_err(late).and_then(|vectors| vectors) {
             Ok(mut vectors) => {
-                *self.ailing() = None;
+                rest.worked();
                 Ok(Arc::new(vectors.pop().unwrap_or_default()))
             }
             Err(error) => {
-                let error = Arc::new(SearchError::from(error));
+                let error = rest.failed(Instant::now(), SearchError::from(error));
                 tracing::warn!(error = error.chain(), "a query could not be embedded");
-                *self.ailing() = Some((Instant::now(), Arc::clone(&error)));
                 Err(SearchError::Shared(error))
             }
         }
-    }
-
-    fn ailing(&self) -> std::sync::MutexGuard<'_, Ailing> {
-        self.ailing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

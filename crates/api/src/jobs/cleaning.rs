@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use trawl_store::contract::{jobs::JobFilter, upkeep};
+use trawl_store::{
+    StoreError,
+    contract::jobs::{JobFilter, JobRow},
+};
 use trawl_types::UnixMillis;
 
 use super::now;
@@ -23,9 +26,7 @@ pub(crate) async fn remove_old(app: Shared) {
         match app.store.jobs(filter).await {
             Ok((rows, _)) => {
                 for row in rows {
-                    if let Err(error) = app.delete_job(&row).await {
-                        tracing::warn!(job = row.id, ?error, "an old job could not be removed");
-                    }
+                    remove(&app, &row).await;
                 }
             }
             Err(error) => tracing::warn!(%error, "old jobs could not be looked for"),
@@ -37,24 +38,22 @@ pub(crate) async fn remove_old(app: Shared) {
     }
 }
 
-/// Removes what has grown too old, if that is wanted, at the start and every so often.
-pub(crate) async fn clean_up(app: Shared) {
-    let upkeep = &app.settings.upkeep;
-    if upkeep.every.is_zero() {
-        return;
+async fn remove(app: &Shared, job: &JobRow) {
+    match may_go(app, job).await {
+        Ok(true) => {}
+        Ok(false) => return,
+        Err(error) => return tracing::warn!(job = job.id, %error, "an old job is left alone"),
     }
-    loop {
-        match upkeep::clean_up(&*app.store, &upkeep.ages, now(), false).await {
-            Ok(done) => {
-                for (what, cleaned) in done.iter().filter(|(_, cleaned)| cleaned.rows > 0) {
-                    let (what, rows) = (what.as_str(), cleaned.rows);
-                    tracing::info!(what, rows, cleaned.bytes, "old data was removed");
-                }
-            }
-            Err(error) => tracing::warn!(%error, "old data could not be removed"),
-        }
-        tokio::time::sleep(upkeep.every).await;
+    if let Err(error) = app.delete_job(job).await {
+        tracing::warn!(job = job.id, ?error, "an old job could not be removed");
     }
+}
+
+/// Whether all of a job that has to be archived before it goes has been.
+async fn may_go(app: &Shared, job: &JobRow) -> Result<bool, StoreError> {
+    let crawl = &job.crawl;
+    Ok(!app.settings.upkeep.keeping.archived_first
+        || app.store.archived(crawl.id).await? >= crawl.last_seq)
 }
 
 async fn sweep(app: &Shared) {

@@ -8,7 +8,7 @@
 //! * [`frontier`]: the open frontier
 //! * [`pages`], [`domains`], [`stats`]: what was crawled, across jobs
 //! * [`search`], [`documents`], [`labels`], [`cache`]: what can be found, by whom, and how it is sorted
-//! * [`admin`], [`removals`]: cleaning up
+//! * [`admin`], [`removals`], [`duties`]: cleaning up, and what the server does by itself
 //! * [`keys`]: who may use the server
 //! * [`session`]: logging in and out
 //! * [`health`]: whether it is well
@@ -21,6 +21,7 @@ mod crawl;
 mod docs;
 mod documents;
 mod domains;
+mod duties;
 mod explain;
 mod extract;
 mod frontier;
@@ -157,6 +158,7 @@ fn endpoints() -> OpenApiRouter<Shared> {
         .routes(routes!(admin::reset_domain))
         .routes(routes!(admin::purge_pages))
         .routes(routes!(removals::confirm))
+        .routes(routes!(duties::list))
         .routes(routes!(workers::list))
         .routes(routes!(keys::list, keys::create))
         .routes(routes!(keys::revoke))

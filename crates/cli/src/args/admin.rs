@@ -99,8 +99,12 @@ pub(crate) struct ArchiveArgs {
     #[command(flatten)]
     pub(crate) database: ServerDatabase,
     /// Visits before this day or moment (2026-01-31, 2026-01-31T12:00:00Z)
-    #[arg(long, value_name = "DATE", value_parser = units::moment, required_unless_present = "crawl")]
+    #[arg(long, value_name = "DATE", value_parser = units::moment,
+        required_unless_present_any = ["crawl", "due"])]
     pub(crate) before: Option<UnixMillis>,
+    /// What a server would archive by itself: pages that are as old as the settings say, each once
+    #[arg(long, conflicts_with_all = ["before", "crawl", "delete", "fields", "format", "compress"])]
+    pub(crate) due: bool,
     /// Only those of this crawl
     #[arg(long, value_name = "CRAWL")]
     pub(crate) crawl: Option<i64>,
@@ -113,9 +117,9 @@ pub(crate) struct ArchiveArgs {
     /// Only these fields, separated by commas; all of them if left out
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) fields: Vec<String>,
-    /// The folder in which a folder for this archive is made
-    #[arg(short, long, value_name = "DIR")]
-    pub(crate) output: String,
+    /// The folder in which a folder for this archive is made, or s3://bucket/prefix
+    #[arg(short, long, value_name = "DIR", required_unless_present = "due")]
+    pub(crate) output: Option<String>,
     /// Remove from the database what was written, once it has been read back
     #[arg(long)]
     pub(crate) delete: bool,

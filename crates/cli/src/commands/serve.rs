@@ -17,6 +17,7 @@ use crate::{
     args::ServeArgs,
     commands::{search_parts, worker},
     database::{Database, ServerDatabaseParts},
+    duties,
     exit::BadInput,
     logs,
     settings::{Settings, environment, misspelt},
@@ -36,13 +37,16 @@ pub(crate) async fn run(args: &ServeArgs, verbose: u8) -> anyhow::Result<ExitCod
     }
     let searching = settings.search(&database, &environment)?;
     let quick = settings.quick()?;
-    let settings = settings.server()?;
+    let server_settings = settings.server()?;
     let parts = database.open_server_store(loan).await?;
     let ServerDatabaseParts {
         store,
         accounts,
         shared,
     } = parts;
+    let index = searching.as_ref().map(|searching| searching.index.clone());
+    let duties = duties::of(&settings, &database, index, &store)?;
+    let settings = server_settings;
     let search = match searching {
         Some(searching) => Some(search_parts::open(searching).await?),
         None => None,
@@ -60,7 +64,7 @@ pub(crate) async fn run(args: &ServeArgs, verbose: u8) -> anyhow::Result<ExitCod
         }
         None => None,
     };
-    let server = Server::bind(store, accounts, quick, settings, search).await?;
+    let server = Server::bind(store, accounts, quick, settings, search, duties).await?;
     let scheme = if server.tls().is_some() {
         "https"
     } else {

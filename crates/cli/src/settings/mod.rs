@@ -4,9 +4,10 @@
 //! * [`table`]: every setting, once
 //! * [`kind`]: what kinds of values there are
 //! * [`file`], [`flags`]: where values come from, besides the environment
-//! * [`serve`], [`search`]: the settings as the server takes them
+//! * [`serve`], [`search`], [`duties`]: the settings as the server takes them
 //! * [`show`]: the effective settings and a sample, as text
 
+mod duties;
 mod file;
 mod flags;
 mod kind;

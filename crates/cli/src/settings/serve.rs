@@ -12,7 +12,6 @@ use trawl_api::{
     },
 };
 use trawl_quick::{Address, Quick, RedisOptions};
-use trawl_store::contract::upkeep::Ageing;
 use trawl_types::spec::{FetchSpec, UserAgent};
 
 use super::{Origin, Settings, kind::network};
@@ -90,15 +89,9 @@ impl Settings {
             access: self.access()?,
             upkeep: UpkeepSettings {
                 every: self.time("retention.every"),
-                ages: self.ages(),
+                keeping: self.keeping(),
             },
         })
-    }
-
-    /// How many days what is kept.
-    pub(crate) fn ages(&self) -> Vec<(Ageing, u32)> {
-        let age = |what: Ageing| self.number(&format!("retention.{}", what.as_str())) as u32;
-        Ageing::ALL.map(|what| (what, age(what))).to_vec()
     }
 
     /// How many days jobs are kept after they ended.
@@ -212,7 +205,7 @@ impl Settings {
         self.text(key) == Some("true")
     }
 
-    fn number(&self, key: &str) -> u64 {
+    pub(super) fn number(&self, key: &str) -> u64 {
         let number = self.text(key).and_then(|text| text.parse().ok());
         number.unwrap_or_default()
     }
@@ -222,7 +215,7 @@ impl Settings {
         size.unwrap_or_default()
     }
 
-    fn time(&self, key: &str) -> Duration {
+    pub(super) fn time(&self, key: &str) -> Duration {
         let time = self.text(key).and_then(|text| units::duration(text).ok());
         time.unwrap_or_default()
     }

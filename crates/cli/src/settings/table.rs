@@ -49,6 +49,11 @@ pub(crate) const SECTIONS: &[(&str, &str)] = &[
         "retention",
         "How long what is kept, if old data is to go by itself (days; 0 for ever)",
     ),
+    (
+        "archive",
+        "Pages as files, before they grow so old that they are removed",
+    ),
+    ("backup", "Copies of the whole database"),
     ("crawl", "How the web is asked"),
     ("network", "Whom it may contact besides public addresses"),
     ("log", "What it says"),
@@ -180,6 +185,22 @@ settings! {
         "Figures by the hour, which become figures by the day";
     "retention.robots", "retention-robots", DAYS, "7", "DAYS",
         "Answers to robots.txt, which are asked for again when they are needed";
+    "archive.every", "archive-every", Kind::Duration, "0s", "TIME",
+        "Archive pages this often (0 for never); then no page is removed for its age that is not archived";
+    "archive.output", "archive-output", Kind::Text, "", "DIR",
+        "Where to: a folder, or s3://bucket/prefix";
+    "archive.after", "archive-after", DAYS, "7", "DAYS",
+        "Pages are archived this many days after they were visited";
+    "archive.format", "archive-format", Kind::Word(&["ndjson", "csv"]), "ndjson", "FORMAT",
+        "How they are written";
+    "archive.compress", "archive-compress", Kind::Word(&["zstd", "gzip"]), "zstd", "HOW",
+        "How files are compressed";
+    "backup.every", "backup-every", Kind::Duration, "0s", "TIME",
+        "Make a backup this often, and read it back (0 for never)";
+    "backup.output", "backup-output", Kind::Text, "", "DIR",
+        "The folder for backups of this database, one folder for each";
+    "backup.keep", "backup-keep", Kind::Number(1, 10_000), "7", "N",
+        "How many backups are kept; older ones go when a new one was found to be whole";
     "crawl.delay", "delay", Kind::Duration, "1s", "TIME",
         "Least time between two requests to one host; jobs may ask for more";
     "crawl.keep-unread", "keep-unread", Kind::Switch, "false", "BOOL",

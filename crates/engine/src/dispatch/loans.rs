@@ -2,6 +2,9 @@
 //! them, held back while a loan is not certain, given back when nothing of them is in hand. How
 //! long a loan lasts and who else borrows is the store's business.
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -170,6 +170,11 @@ impl Dispatcher {
         beginning: Beginning,
         commands: UnboundedReceiver<Command>,
     ) -> tokio::task::JoinHandle<()> {
+        tokio::spawn(Self::begin(beginning, commands).run())
+    }
+
+    /// The loop before its first turn; its committer runs.
+    fn begin(beginning: Beginning, commands: UnboundedReceiver<Command>) -> Self {
         let Beginning { store, clock, .. } = beginning;
         let (items, items_in) = unbounded_channel();
         let (done, committed) = unbounded_channel();
@@ -183,7 +188,7 @@ impl Dispatcher {
         };
         tokio::spawn(writer.run());
         let loans = store.loans().map(|_| Loans::default());
-        let dispatcher = Self {
+        Self {
             clock,
             store,
             quick: beginning.quick,
@@ -206,8 +211,7 @@ impl Dispatcher {
             found: unbounded_channel(),
             items,
             committed,
-        };
-        tokio::spawn(dispatcher.run())
+        }
     }
 
     async fn run(mut self) {

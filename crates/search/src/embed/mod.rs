@@ -41,6 +41,17 @@ pub enum EmbedError {
     Stopped,
 }
 
+impl EmbedError {
+    /// Whoever was asked has not answered in time.
+    pub(crate) fn late(whom: &str) -> Self {
+        Self::Http {
+            url: whom.to_owned(),
+            why: "no answer in time".into(),
+            retry: true,
+        }
+    }
+}
+
 /// Turns texts into vectors of one dimension, normalised.
 #[async_trait]
 pub trait Embedder: Send + Sync + std::fmt::Debug {

@@ -151,11 +151,7 @@ impl Qdrant {
         });
         let path = self.path("/points/query");
         let asking = self.client.post(&path, &body);
-        let late = |_| EmbedError::Http {
-            url: path.clone(),
-            why: "no answer in time".into(),
-            retry: true,
-        };
+        let late = |_| EmbedError::late(&path);
         let answer = tokio::time::timeout(PATIENCE, asking).await;
         let answer = answer.map_err(late).and_then(|answer| answer);
         let answer = answer.map_err(SearchError::Qdrant)?;

@@ -248,6 +248,13 @@ async fn a_server_that_goes_away_is_told_everything_when_it_is_back() {
     let response = searcher.search(&Request::new("robots")).await.unwrap();
     assert_eq!(response.degraded[0].part, "qdrant");
     assert!(!response.results.is_empty());
+    // It is left in peace for a moment: nobody waits for it who asks now.
+    let stand_in = stage.server.stand_in();
+    let response = searcher.search(&Request::new("robots")).await.unwrap();
+    assert_eq!(response.degraded[0].part, "qdrant");
+    let asked = stand_in.accept().map(drop).map_err(|error| error.kind());
+    assert_eq!(asked, Err(std::io::ErrorKind::WouldBlock));
+    drop(stand_in);
     stage.server.start_again();
     stage.qdrant.push().await.unwrap();
     assert_eq!(assert_alike(&stage, "robots", &Filter::default()).await, 19);

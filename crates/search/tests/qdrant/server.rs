@@ -70,6 +70,13 @@ impl Server {
         }
     }
 
+    /// Somebody in its place who only sees whether they are called.
+    pub(crate) fn stand_in(&self) -> TcpListener {
+        let listener = TcpListener::bind(("127.0.0.1", self.port)).unwrap();
+        listener.set_nonblocking(true).unwrap();
+        listener
+    }
+
     pub(crate) fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }

@@ -56,8 +56,9 @@ fn dump(tool: &Tool, snapshot: &str, file: &Path) -> Result<(), BackupError> {
     let mut command = tool.command();
     command
         .args(["--format=custom", "--no-owner", "--no-privileges"])
-        // Processes that crawl say anew that they do.
+        // Processes say anew that they crawl, and what else they are at.
         .args(["--no-password", "--exclude-table-data=workers"])
+        .arg("--exclude-table-data=duties")
         .arg(format!("--snapshot={snapshot}"))
         .arg(option("--file=", file.as_os_str().to_owned()));
     tool.run(command)

@@ -10,6 +10,7 @@
 //! * [`queue`]: the queue of a crawl, looked at and changed
 //! * [`overview`]: questions across crawls, and cleaning up
 //! * [`upkeep`]: what grows old, what is stored, and figures counted anew
+//! * [`duties`]: what servers do by themselves, one of them at a time
 //! * [`accounts`]: keys, users, sessions and bad logins
 //! * [`hostile`]: strings from strangers
 
@@ -18,6 +19,7 @@
 pub mod accounts;
 pub mod content;
 pub mod depth;
+pub mod duties;
 pub mod frontier;
 pub mod hostile;
 pub mod log;
@@ -84,6 +86,10 @@ macro_rules! conformance_suite {
             upkeep::figures_of_minutes_become_those_of_hours_and_days,
             upkeep::what_is_stored_adds_up,
             upkeep::a_revised_visit_is_the_newest_of_its_page,
+            upkeep::what_must_be_archived_first_stays_until_it_is,
+            duties::one_at_a_time_is_at_a_duty,
+            duties::a_duty_whose_holder_died_is_taken_up_after_a_while,
+            duties::how_a_duty_ended_is_kept,
             hostile::strings_come_back_as_they_went_in,
             hostile::nothing_is_found_where_nothing_is,
         }

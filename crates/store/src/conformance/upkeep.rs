@@ -7,7 +7,7 @@ use crate::{
     contract::{
         Store,
         overview::{Overview, Whose, Window},
-        upkeep::{Ageing, Upkeep, clean, miscounts},
+        upkeep::{Ageing, Cutoff, Upkeep, clean, miscounts},
         write::{Digest, Settlement, Visit, VisitEnd},
     },
     segment::{encode, encode_content},
@@ -264,4 +264,36 @@ pub async fn a_revised_visit_is_the_newest_of_its_page(store: &(impl Store + Ove
     clean(store, Ageing::Visits, before, false).await.unwrap();
     assert_eq!(store.body(crawl.id, Sequence(4)).await.unwrap(), None);
     assert_counts_agree(store, &crawl).await;
+}
+
+pub async fn what_must_be_archived_first_stays_until_it_is(
+    store: &(impl Store + Overview + Upkeep),
+) {
+    let crawl = mixed(store).await;
+    finish(&crawl).await;
+    let old = Cutoff {
+        before: LATER,
+        archived: true,
+    };
+    let rows = async |what, dry_run| clean(store, what, old, dry_run).await.unwrap().rows;
+    let visits = [Ageing::Bodies, Ageing::Failures, Ageing::Visits];
+    assert_eq!(store.archived(crawl.id).await.unwrap(), Sequence(0));
+    for what in visits {
+        assert_eq!(rows(what, false).await, 0, "{what:?}: nothing is archived");
+    }
+    for through in [2, 1] {
+        let noted = store.note_archived(crawl.id, Sequence(through)).await;
+        noted.unwrap();
+    }
+    let archived = store.archived(crawl.id).await.unwrap();
+    assert_eq!(archived, Sequence(2), "nothing is taken back");
+    for (what, gone) in visits.into_iter().zip([4, 0, 2]) {
+        assert_eq!(rows(what, true).await, gone, "{what:?}");
+        assert_eq!(rows(what, false).await, gone, "{what:?}");
+    }
+    let left = store.results(crawl.id, Sequence(0), 9).await.unwrap();
+    assert_eq!(left.len(), 1, "the third was not archived");
+    assert_counts_agree(store, &crawl).await;
+    store.note_archived(crawl.id, Sequence(3)).await.unwrap();
+    assert_eq!(rows(Ageing::Failures, false).await, 1);
 }

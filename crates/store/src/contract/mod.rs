@@ -8,10 +8,12 @@
 //! * [`loans`], [`workers`]: hosts that several processes share, and those processes
 //! * [`queue`]: the queue of a crawl as people see and change it
 //! * [`overview`]: questions across crawls, and cleaning up
+//! * [`duties`]: what servers do by themselves, one of them at a time
 //! * [`upkeep`]: what grows old, what is stored, and figures counted anew
 //! * [`read`](mod@read): questions about crawls, pages, hosts and the result log
 
 pub mod accounts;
+pub mod duties;
 pub mod jobs;
 pub mod loans;
 pub mod overview;

@@ -153,6 +153,8 @@ pub struct Purge {
     pub outcomes: Vec<OutcomeKind>,
     /// Only visits of pages that a later crawl has visited again.
     pub superseded: bool,
+    /// Only visits that have been archived.
+    pub archived: bool,
     /// Only count.
     pub dry_run: bool,
 }

@@ -1,8 +1,11 @@
 //! All that a server needs of one store.
 
-use super::{Store, accounts::AccountStore, jobs::JobStore, overview::Overview, upkeep::Upkeep};
+use super::{
+    Store, accounts::AccountStore, duties::Duties, jobs::JobStore, overview::Overview,
+    upkeep::Upkeep,
+};
 
 /// A store that a server can run on.
-pub trait ServerStore: Store + JobStore + AccountStore + Overview + Upkeep {}
+pub trait ServerStore: Store + JobStore + AccountStore + Overview + Upkeep + Duties {}
 
-impl<S: Store + JobStore + AccountStore + Overview + Upkeep> ServerStore for S {}
+impl<S: Store + JobStore + AccountStore + Overview + Upkeep + Duties> ServerStore for S {}

@@ -63,9 +63,10 @@ impl Ageing {
     }
 
     /// The visits to be forgotten, for kinds that are visits.
-    fn purge(self, before: UnixMillis, dry_run: bool) -> Option<Purge> {
+    fn purge(self, old: Cutoff, dry_run: bool) -> Option<Purge> {
         let purge = Purge {
-            before: Some(before),
+            before: Some(old.before),
+            archived: old.archived,
             dry_run,
             ..Purge::default()
         };
@@ -92,6 +93,32 @@ impl FromStr for Ageing {
         let all = Self::ALL.into_iter();
         all.into_iter().find(|kind| kind.as_str() == text).ok_or(())
     }
+}
+
+/// What is old enough to go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cutoff {
+    pub before: UnixMillis,
+    /// Visits, and what was kept of them, only if they have been archived.
+    pub archived: bool,
+}
+
+impl From<UnixMillis> for Cutoff {
+    fn from(before: UnixMillis) -> Self {
+        Self {
+            before,
+            archived: false,
+        }
+    }
+}
+
+/// What is kept, and for how long.
+#[derive(Debug, Clone, Default)]
+pub struct Keeping {
+    /// Days for which each kind is kept; 0 for ever.
+    pub ages: Vec<(Ageing, u32)>,
+    /// Visits, and what was kept of them, stay until they have been archived.
+    pub archived_first: bool,
 }
 
 /// What became of one kind of data, or would.
@@ -167,9 +194,13 @@ pub trait Upkeep: Send + Sync + std::fmt::Debug {
     async fn clean_rows(
         &self,
         what: Ageing,
-        before: UnixMillis,
+        old: Cutoff,
         dry_run: bool,
     ) -> Result<Cleaned, StoreError>;
+    /// The number of its log up to which all of a crawl has been archived.
+    async fn archived(&self, crawl: CrawlId) -> Result<Sequence, StoreError>;
+    /// All of a crawl up to this number has been archived. Never takes anything back.
+    async fn note_archived(&self, crawl: CrawlId, through: Sequence) -> Result<(), StoreError>;
     /// Reads whole tables.
     async fn storage(&self, hosts: u32) -> Result<Storage, StoreError>;
     /// A crawl in numbers, counted row by row: pages, results, refusals, hosts and copies. Figures that
@@ -194,27 +225,31 @@ pub trait Upkeep: Send + Sync + std::fmt::Debug {
 pub async fn clean<S: Upkeep + Overview + ?Sized>(
     store: &S,
     what: Ageing,
-    before: UnixMillis,
+    old: impl Into<Cutoff> + Send,
     dry_run: bool,
 ) -> Result<Cleaned, StoreError> {
-    match what.purge(before, dry_run) {
+    let old = old.into();
+    match what.purge(old, dry_run) {
         Some(purge) => Ok(store.purge(purge).await?.into()),
-        None => store.clean_rows(what, before, dry_run).await,
+        None => store.clean_rows(what, old, dry_run).await,
     }
 }
 
-/// Removes what is older than so many days, kind by kind, and then the files that nothing refers to any
-/// more. Kinds that are kept for 0 days are kept for ever.
+/// Removes what is older than it is kept, kind by kind, and then the files that nothing refers to any
+/// more.
 pub async fn clean_up<S: Upkeep + Overview + ?Sized>(
     store: &S,
-    ages: &[(Ageing, u32)],
+    keeping: &Keeping,
     now: UnixMillis,
     dry_run: bool,
 ) -> Result<Vec<(Ageing, Cleaned)>, StoreError> {
     let mut done = Vec::new();
-    for (what, days) in ages.iter().filter(|(_, days)| *days > 0) {
-        let before = UnixMillis(now.0 - i64::from(*days) * 86_400_000);
-        done.push((*what, clean(store, *what, before, dry_run).await?));
+    for (what, days) in keeping.ages.iter().filter(|(_, days)| *days > 0) {
+        let old = Cutoff {
+            before: UnixMillis(now.0 - i64::from(*days) * 86_400_000),
+            archived: keeping.archived_first,
+        };
+        done.push((*what, clean(store, *what, old, dry_run).await?));
     }
     if !dry_run {
         store.sweep().await?;

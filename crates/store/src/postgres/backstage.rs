@@ -18,7 +18,7 @@ const SETTINGS: &str = "SET LOCAL statement_timeout = 0;
     SET LOCAL enable_hashjoin = on; SET LOCAL bytea_output = 'hex';
     SET LOCAL datestyle = 'ISO, YMD'; SET LOCAL extra_float_digits = 1";
 
-/// For every table but `workers`, which is of processes and not of the store: how many rows, and a sum
+/// For every table but `workers` and `duties`, which are of processes and not of the store: how many rows, and a sum
 /// over them that does not depend on their order.
 macro_rules! tables {
     ($($name:literal $row:literal),*) => {
@@ -185,7 +185,7 @@ impl Backstage {
     /// Removes the store.
     pub(crate) async fn drop_everything(&self) -> Result<(), StoreError> {
         let names = ROWS.iter().map(|(name, _)| *name);
-        let names: Vec<&str> = names.chain(["workers"]).collect();
+        let names: Vec<&str> = names.chain(["workers", "duties"]).collect();
         let sql = format!(
             "SET LOCAL statement_timeout = 0; DROP TABLE IF EXISTS {} CASCADE;
              DROP SEQUENCE IF EXISTS commits",

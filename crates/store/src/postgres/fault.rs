@@ -77,11 +77,19 @@ fn said(answer: &DbError, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
 }
 
 fn chain(error: &dyn std::error::Error, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-    write!(f, "{error}")?;
+    let mut said = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
-        write!(f, ": {error}")?;
+        said.push_str(": ");
+        said.push_str(&error.to_string());
         cause = error.source();
+    }
+    f.write_str(&said)?;
+    // In the words of the address, which is where something can be done about it.
+    if said.contains("UnknownIssuer") {
+        f.write_str(" (name a file with the authority to trust: sslrootcert=…)")?;
+    } else if said.contains("not valid for name") {
+        f.write_str(" (name the server as its certificate does, or say sslmode=verify-ca)")?;
     }
     Ok(())
 }

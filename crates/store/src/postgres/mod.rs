@@ -15,6 +15,7 @@
 //! * [`queue`], [`queue_rows`]: a crawl's queue, changed and looked at
 //! * [`overview`], [`pages`], [`purge`]: questions across crawls, and cleaning up
 //! * [`upkeep`], [`storage`], [`revise`]: what grows old, what there is, what is said anew
+//! * [`duties`]: what servers do by themselves
 //! * [`jobs`], [`accounts`], [`workers`]: what servers and workers keep besides
 //! * [`backstage`], [`intake`], [`intake_rows`]: whole tables, for backups and copies
 
@@ -24,6 +25,7 @@ mod backstage;
 mod borrowing;
 mod commit;
 mod crawls;
+mod duties;
 mod edges;
 mod explain;
 mod fault;

@@ -34,6 +34,7 @@ struct Step {
     before: Option<i64>,
     outcomes: Vec<i16>,
     superseded: bool,
+    archived: bool,
 }
 
 /// Visits, as far as they have to be known to be forgotten.
@@ -75,6 +76,7 @@ impl PostgresStore {
                     before: purge.before.map(|at| at.0),
                     outcomes: purge.outcomes.iter().map(|kind| *kind as i16).collect(),
                     superseded: purge.superseded,
+                    archived: purge.archived,
                 };
                 let done = self.purge_step(&step, purge.dry_run).await?;
                 all.visits += done.visits;
@@ -114,7 +116,8 @@ async fn visits(conn: &Conn, step: &Step) -> Result<Visits, Fault> {
         WHERE r.crawl = $1 AND r.seq > $2 AND r.seq <= $3 AND ($4::int8 IS NULL OR c.host = $4)
         AND ($5::int8 IS NULL OR r.crawled_at < $5)
         AND (cardinality($6::int2[]) = 0 OR r.outcome = ANY($6)) AND (NOT $7 OR EXISTS (
-          SELECT 1 FROM results n WHERE n.page = r.page AND n.crawl > r.crawl))";
+          SELECT 1 FROM results n WHERE n.page = r.page AND n.crawl > r.crawl))
+        AND (NOT $8 OR r.seq <= (SELECT archived FROM crawls WHERE id = $1))";
     let to = step.after + STEP;
     let rows = conn
         .query(
@@ -127,6 +130,7 @@ async fn visits(conn: &Conn, step: &Step) -> Result<Visits, Fault> {
                 &step.before,
                 &step.outcomes,
                 &step.superseded,
+                &step.archived,
             ],
         )
         .await?;

@@ -10,6 +10,7 @@ use crate::contract::StoreError;
 const MIGRATIONS: &[&str] = &[
     include_str!("../../../../migrations/postgres/0001_first.sql"),
     include_str!("../../../../migrations/postgres/0002_server.sql"),
+    include_str!("../../../../migrations/postgres/0003_duties.sql"),
 ];
 
 /// `trawl`, for those who take turns.

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use trawl_types::{CrawlId, CrawlState, OutcomeKind, ReasonCode, Sequence, UnixMillis};
 
 use super::{
-    PostgresStore,
+    PostgresStore, duties,
     fault::Fault,
     pool::Conn,
     purge::Released,
@@ -20,7 +20,8 @@ use crate::{
         StoreError,
         read::{CrawlCounts, CrawlRow},
         upkeep::{
-            Ageing, Cleaned, DAY_MINUTES, HOUR_MINUTES, Storage, Upkeep, miscounts, whole_buckets,
+            Ageing, Cleaned, Cutoff, DAY_MINUTES, HOUR_MINUTES, Storage, Upkeep, miscounts,
+            whole_buckets,
         },
         write::Digest,
     },
@@ -44,17 +45,30 @@ impl Upkeep for PostgresStore {
     async fn clean_rows(
         &self,
         what: Ageing,
-        before: UnixMillis,
+        old: Cutoff,
         dry_run: bool,
     ) -> Result<Cleaned, StoreError> {
+        let before = old.before;
         match what {
-            Ageing::Bodies => self.shed(before, dry_run).await,
+            Ageing::Bodies => self.shed(old, dry_run).await,
             Ageing::Queue => self.unqueue(before, dry_run).await,
             Ageing::Minutes => self.roll_up(before, HOUR_MINUTES, dry_run).await,
             Ageing::Hours => self.roll_up(before, DAY_MINUTES, dry_run).await,
             Ageing::Robots => self.forget_robots(before, dry_run).await,
             Ageing::Visits | Ageing::Failures | Ageing::Versions => Ok(Cleaned::default()),
         }
+    }
+
+    async fn archived(&self, crawl: CrawlId) -> Result<Sequence, StoreError> {
+        self.ask(async { duties::archived(&*self.soon().await?, crawl).await })
+            .await
+    }
+
+    async fn note_archived(&self, crawl: CrawlId, through: Sequence) -> Result<(), StoreError> {
+        self.ask_within(STEPPING, async {
+            duties::note_archived(&*self.soon().await?, crawl, through).await
+        })
+        .await
     }
 
     async fn storage(&self, hosts: u32) -> Result<Storage, StoreError> {
@@ -129,20 +143,26 @@ impl PostgresStore {
     }
 
     /// Bodies and content go, what is known of the visits stays.
-    async fn shed(&self, before: UnixMillis, dry_run: bool) -> Result<Cleaned, StoreError> {
+    async fn shed(&self, old: Cutoff, dry_run: bool) -> Result<Cleaned, StoreError> {
         let mut all = Cleaned::default();
         for crawl in self.every_crawl().await? {
             let runs = matches!(crawl.state, CrawlState::Running | CrawlState::Paused);
             if runs && !crawl.spec.standing {
                 continue;
             }
-            for after in (0..crawl.last_seq.0).step_by(STEP as usize) {
+            let last = if old.archived {
+                self.archived(crawl.id).await?.0
+            } else {
+                crawl.last_seq.0
+            };
+            for after in (0..last).step_by(STEP as usize) {
+                let part = (after, (after + STEP).min(last));
                 let step = self.ask_within(STEPPING, async {
                     let conn = self.soon().await?;
                     conn.begin().await?;
                     conn.run("SET LOCAL statement_timeout = 0").await?;
                     lock(&conn, crawl.id).await?;
-                    let done = shed_some(&conn, crawl.id, after, before.0, dry_run).await?;
+                    let done = shed_some(&conn, crawl.id, part, old.before.0, dry_run).await?;
                     conn.commit().await?;
                     Ok(done)
                 });
@@ -245,7 +265,7 @@ impl PostgresStore {
 async fn shed_some(
     conn: &Conn,
     crawl: CrawlId,
-    after: i64,
+    (after, to): (i64, i64),
     before: i64,
     dry_run: bool,
 ) -> Result<Cleaned, Fault> {
@@ -256,7 +276,6 @@ async fn shed_some(
         LEFT JOIN records t ON t.crawl = c.record_crawl AND t.seq = c.record_seq AND t.kind = 1
         WHERE r.crawl = $1 AND r.seq > $2 AND r.seq <= $3 AND r.crawled_at < $4
         AND (r.body_seq IS NOT NULL OR c.record_seq IS NOT NULL)";
-    let to = after + STEP;
     let rows = conn.query(sql, &[&crawl.0, &after, &to, &before]).await?;
     let (mut cleaned, mut records, mut seqs) =
         (Cleaned::default(), Released::default(), Vec::new());

@@ -15,6 +15,8 @@ pub(crate) enum Chore {
     Shed {
         crawl: CrawlId,
         after: i64,
+        /// The last number that may lose them.
+        last: i64,
         before: i64,
     },
     /// URLs of a crawl that has ended which it never visited.
@@ -69,9 +71,11 @@ pub(super) fn count(conn: &Connection, chore: &Chore) -> Result<Cleaned, Fault> 
         Chore::Shed {
             crawl,
             after,
+            last,
             before,
         } => {
-            let values = params![crawl.0, after, after + STEP, before];
+            let to = (after + STEP).min(*last);
+            let values = params![crawl.0, after, to, before];
             let sum = |length: &str, table: &str, old: &str| {
                 let sql =
                     format!("SELECT count(*), coalesce(sum({length}), 0) FROM {table} WHERE {old}");
@@ -112,8 +116,12 @@ impl Writer {
             Chore::Shed {
                 crawl,
                 after,
+                last,
                 before,
-            } => shed(&tx, params![crawl.0, after, after + STEP, before])?,
+            } => {
+                let to = (after + STEP).min(*last);
+                shed(&tx, params![crawl.0, after, to, before])?;
+            }
             Chore::RollUp { width, before } => roll_up(&tx, *width, *before)?,
             Chore::Robots { before } => {
                 let sql = format!("DELETE FROM robots WHERE {OLD_ROBOTS}");

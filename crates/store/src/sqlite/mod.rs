@@ -22,6 +22,7 @@
 //! * [`pages`], [`overview`]: questions across crawls
 //! * [`purge`], [`sweep`]: what is forgotten, and the files that nothing refers to
 //! * [`upkeep`], [`chores`], [`storage`], [`revise`]: what grows old, what there is, what is said anew
+//! * [`duties`]: what servers do by themselves
 //! * [`jobs`], [`keys`], [`accounts`]: what a server keeps besides
 //! * [`account_writer`]: keys and accounts, written from anywhere
 //! * [`side`]: small changes by another connection than the writer's
@@ -38,6 +39,7 @@ mod counters;
 mod crawls;
 mod depth;
 mod duplicates;
+mod duties;
 mod edges;
 mod explain;
 mod fault;

@@ -29,6 +29,7 @@ pub(crate) struct PurgeStep {
     before: Option<i64>,
     outcomes: Vec<OutcomeKind>,
     superseded: bool,
+    archived: bool,
 }
 
 /// One visit, as far as it has to be known to be forgotten.
@@ -62,6 +63,7 @@ impl SqliteStore {
                     before: purge.before.map(|at| at.0),
                     outcomes: purge.outcomes.clone(),
                     superseded: purge.superseded,
+                    archived: purge.archived,
                 });
                 let done = if purge.dry_run {
                     self.pool.ask(move |conn| count(conn, &step)).await?
@@ -99,7 +101,8 @@ fn visits(conn: &Connection, step: &PurgeStep) -> Result<Vec<Visit>, Fault> {
          WHERE r.crawl = ?1 AND r.seq > ?2 AND r.seq <= ?3
          AND (?4 IS NULL OR c.host = (SELECT id FROM hosts WHERE name = ?4))
          AND r.crawled_at < coalesce(?5, r.crawled_at + 1) AND {outcomes}
-         AND (NOT ?6 OR EXISTS (SELECT 1 FROM results n WHERE n.page = r.page AND n.crawl > r.crawl))"
+         AND (NOT ?6 OR EXISTS (SELECT 1 FROM results n WHERE n.page = r.page AND n.crawl > r.crawl))
+         AND (NOT ?7 OR r.seq <= (SELECT archived FROM crawls WHERE id = ?1))"
     ))?;
     let (from, to) = (step.after.0, step.after.0 + STEP);
     let rows = statement.query_map(
@@ -109,7 +112,8 @@ fn visits(conn: &Connection, step: &PurgeStep) -> Result<Vec<Visit>, Fault> {
             to,
             step.host,
             step.before,
-            step.superseded
+            step.superseded,
+            step.archived
         ],
         |row| {
             Ok(Visit {

@@ -19,6 +19,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../../migrations/sqlite/0004_server.sql"),
     include_str!("../../../../migrations/sqlite/0005_accounts.sql"),
     include_str!("../../../../migrations/sqlite/0006_overview.sql"),
+    include_str!("../../../../migrations/sqlite/0007_duties.sql"),
 ];
 
 /// What a file turned out to be.

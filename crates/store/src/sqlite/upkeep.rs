@@ -8,6 +8,7 @@ use super::{
     SqliteStore,
     chores::{self, Chore},
     counters::Counters,
+    duties::{self, Note},
     fault::Fault,
     reader,
     revise::Revision,
@@ -18,7 +19,9 @@ use crate::{
     contract::{
         Store, StoreError,
         read::CrawlCounts,
-        upkeep::{Ageing, Cleaned, DAY_MINUTES, HOUR_MINUTES, Storage, Upkeep, whole_buckets},
+        upkeep::{
+            Ageing, Cleaned, Cutoff, DAY_MINUTES, HOUR_MINUTES, Storage, Upkeep, whole_buckets,
+        },
         write::Digest,
     },
     segment,
@@ -29,11 +32,11 @@ impl Upkeep for SqliteStore {
     async fn clean_rows(
         &self,
         what: Ageing,
-        before: UnixMillis,
+        old: Cutoff,
         dry_run: bool,
     ) -> Result<Cleaned, StoreError> {
         let mut all = Cleaned::default();
-        for chore in self.chores(what, before).await? {
+        for chore in self.chores(what, old).await? {
             let done = if dry_run {
                 self.pool.ask(move |conn| chores::count(conn, &chore)).await
             } else {
@@ -43,6 +46,18 @@ impl Upkeep for SqliteStore {
             all.bytes += done.bytes;
         }
         Ok(all)
+    }
+
+    async fn archived(&self, crawl: CrawlId) -> Result<Sequence, StoreError> {
+        self.pool
+            .ask(move |conn| duties::archived(conn, crawl))
+            .await
+    }
+
+    async fn note_archived(&self, crawl: CrawlId, through: Sequence) -> Result<(), StoreError> {
+        let note = Note::Archived(crawl, through);
+        self.tell(|reply| Command::Note(note, reply)).await?;
+        Ok(())
     }
 
     async fn storage(&self, hosts: u32) -> Result<Storage, StoreError> {
@@ -90,7 +105,8 @@ impl Upkeep for SqliteStore {
 
 impl SqliteStore {
     /// What has to be done, in pieces that keep nobody waiting.
-    async fn chores(&self, what: Ageing, before: UnixMillis) -> Result<Vec<Chore>, StoreError> {
+    async fn chores(&self, what: Ageing, old: Cutoff) -> Result<Vec<Chore>, StoreError> {
+        let Cutoff { before, archived } = old;
         let at = before.0;
         let figures = |width| Chore::RollUp {
             width,
@@ -101,10 +117,15 @@ impl SqliteStore {
                 let crawls = self.pool.ask(|conn| super::overview::purgeable(conn, None));
                 let mut steps = Vec::new();
                 for crawl in crawls.await?.0 {
-                    let last = self.crawl(crawl).await?.last_seq;
-                    steps.extend(chores::steps(last.0).map(|after| Chore::Shed {
+                    let last = if archived {
+                        self.archived(crawl).await?.0
+                    } else {
+                        self.crawl(crawl).await?.last_seq.0
+                    };
+                    steps.extend(chores::steps(last).map(|after| Chore::Shed {
                         crawl,
                         after,
+                        last,
                         before: at,
                     }));
                 }

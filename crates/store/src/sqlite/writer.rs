@@ -12,6 +12,7 @@ use super::{
     cache::Memory,
     chores::Chore,
     commit::{Commit, OpenCrawl},
+    duties::Note,
     fault::Fault,
     lock::Lock,
     purge::PurgeStep,
@@ -49,6 +50,8 @@ pub(crate) enum Command {
     Purge(Box<PurgeStep>, Reply<Purged>),
     Chore(Chore, Reply<Cleaned>),
     RepairCounts(CrawlId, Reply<()>),
+    /// False if it was not so any more.
+    Note(Note, Reply<bool>),
     Revise(Box<Revision>, Reply<Option<Sequence>>),
     /// Segments that nothing referred to, and where the newest ended then.
     RemoveSegments(Vec<u32>, End, Reply<Swept>),
@@ -137,6 +140,10 @@ impl Writer {
                 }
                 Command::RepairCounts(crawl, reply) => {
                     let done = self.repair_counts(crawl);
+                    let _ = reply.send(done.map_err(|fault| fault.at(&self.path)));
+                }
+                Command::Note(note, reply) => {
+                    let done = super::duties::write(&self.conn, &note);
                     let _ = reply.send(done.map_err(|fault| fault.at(&self.path)));
                 }
                 Command::Revise(revision, reply) => {

@@ -11,4 +11,5 @@ mod queue;
 mod resting;
 mod rows;
 mod server;
+mod tls;
 mod web;

@@ -7,7 +7,7 @@ use serde_json::json;
 use trawl_store::contract::{
     jobs::JobFilter,
     server::ServerStore,
-    upkeep::{Ageing, Cleaned, clean_up},
+    upkeep::{Ageing, Cleaned, Cutoff, Keeping, clean_up},
 };
 use trawl_types::UnixMillis;
 
@@ -20,17 +20,25 @@ const JOBS: u32 = 1_000;
 /// How many days to keep what.
 struct Ages {
     jobs: Option<u32>,
-    others: Vec<(Ageing, u32)>,
+    others: Keeping,
 }
 
 pub(crate) async fn run(args: &CleanupArgs) -> anyhow::Result<ExitCode> {
     let ages = ages(args)?;
     let database = args.database.find()?;
     let store = database.open_to_look_after("cleanup", args.dry_run).await?;
+    let archived_first = ages.others.archived_first;
+    if archived_first && !args.json {
+        eprintln!("pages that have not been archived stay (archive.every)");
+    }
     let mut all: Vec<(&str, Cleaned)> = Vec::new();
     if let Some(days) = ages.jobs {
         let before = UnixMillis(now().0 - i64::from(days) * 86_400_000);
-        let jobs = old_jobs(store.as_ref(), before, args.dry_run).await?;
+        let old = Cutoff {
+            before,
+            archived: archived_first,
+        };
+        let jobs = old_jobs(store.as_ref(), old, args.dry_run).await?;
         all.push((
             "jobs",
             Cleaned {
@@ -59,39 +67,40 @@ fn ages(args: &CleanupArgs) -> anyhow::Result<Ages> {
         }
     }
     let wanted = |name: &str| args.only.is_empty() || args.only.iter().any(|only| only == name);
-    let all = settings.ages().into_iter();
-    let others = all.filter(|(what, _)| wanted(what.as_str()));
+    let mut others = settings.keeping();
+    others.ages.retain(|(what, _)| wanted(what.as_str()));
+    for (_, days) in &mut others.ages {
+        *days = args.days.unwrap_or(*days);
+    }
     let jobs = settings.job_days();
     Ok(Ages {
         jobs: wanted("jobs").then(|| args.days.unwrap_or(jobs)),
-        others: others
-            .map(|(what, days)| (what, args.days.unwrap_or(days)))
-            .collect(),
+        others,
     })
 }
 
-/// Jobs that ended before, with their crawls.
-async fn old_jobs(
-    store: &dyn ServerStore,
-    before: UnixMillis,
-    dry_run: bool,
-) -> anyhow::Result<u64> {
-    let mut gone = 0;
+/// Jobs that ended before, with their crawls; those of which something is not archived stay, if they must.
+async fn old_jobs(store: &dyn ServerStore, old: Cutoff, dry_run: bool) -> anyhow::Result<u64> {
+    let (mut gone, mut stay) = (0, 0);
     loop {
         let filter = JobFilter {
-            ended_before: Some(before),
+            ended_before: Some(old.before),
             limit: JOBS,
+            offset: stay,
             ..JobFilter::default()
         };
-        let (rows, total) = store.jobs(filter).await?;
-        if dry_run {
-            return Ok(total);
-        }
+        let (rows, _) = store.jobs(filter).await?;
         if rows.is_empty() {
             return Ok(gone);
         }
         for row in rows {
-            gone += u64::from(store.delete_job(&row.id).await?);
+            if old.archived && store.archived(row.crawl.id).await? < row.crawl.last_seq {
+                stay += 1;
+            } else if dry_run {
+                (gone, stay) = (gone + 1, stay + 1);
+            } else {
+                gone += u64::from(store.delete_job(&row.id).await?);
+            }
         }
     }
 }

@@ -9,6 +9,8 @@ mod replay;
 mod report;
 mod requeue;
 
+pub(crate) use archive::{ArchivePlan, Archives};
+
 use std::process::ExitCode;
 
 use trawl_types::{CrawlState, UnixMillis};
@@ -31,7 +33,7 @@ pub(crate) async fn run(args: AdminArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// Work that keeps a thread busy, beside the runtime's own.
-async fn blocking<T: Send + 'static>(
+pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> anyhow::Result<T> {
     Ok(tokio::task::spawn_blocking(work).await?)

@@ -1,8 +1,11 @@
-//! `trawl admin report`: how much of what there is, by kind, by crawl and by host.
+//! `trawl admin report`: how much of what there is, by kind, by crawl and by host, and how it went what
+//! servers do by themselves.
 
 use std::{io::Write, process::ExitCode};
 
-use trawl_store::contract::upkeep::Storage;
+use serde_json::{Value, json};
+use trawl_store::contract::{duties::DutyRow, upkeep::Storage};
+use trawl_types::UnixMillis;
 
 use crate::{
     args::ReportArgs,
@@ -16,13 +19,48 @@ pub(crate) async fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
         .open_to_look_after("report", true)
         .await?;
     let storage = store.storage(args.top).await?;
+    let duties = store.duties().await?;
     store.close().await?;
     if args.json {
-        println!("{}", serde_json::to_string(&storage)?);
+        let mut report = serde_json::to_value(&storage)?;
+        report["duties"] = duties.iter().map(as_json).collect();
+        println!("{report}");
     } else {
         say(&storage)?;
+        say_duties(&duties)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn as_json(duty: &DutyRow) -> Value {
+    json!({
+        "name": duty.name,
+        "begun_at": duty.begun_at.iso(),
+        "ended_at": duty.ended_at.map(UnixMillis::iso),
+        "succeeded_at": duty.succeeded_at.map(UnixMillis::iso),
+        "result": duty.result,
+        "error": duty.error,
+    })
+}
+
+fn say_duties(duties: &[DutyRow]) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    if !duties.is_empty() {
+        writeln!(out, "\n{:<10} {:<25} what came of it", "duty", "last done")?;
+    }
+    for duty in duties {
+        let done = duty.succeeded_at.map(UnixMillis::iso);
+        let failed = duty.error.as_ref().map(|error| format!("failed: {error}"));
+        let said = failed.or(duty.result.clone()).unwrap_or_default();
+        writeln!(
+            out,
+            "{:<10} {:<25} {}",
+            duty.name,
+            done.as_deref().unwrap_or("never"),
+            printable(&said)
+        )?;
+    }
+    Ok(())
 }
 
 fn say(storage: &Storage) -> anyhow::Result<()> {

@@ -12,6 +12,7 @@ use trawl_types::{CrawlId, CrawlState, HostId, PageRecord, Sequence};
 use super::admin;
 use crate::{
     harness::{Dice, Trawl, Web, place, postgres},
+    mapping::MapFile,
     scaling::fleet::{Worker, assert_at_rest, assert_true_graph},
 };
 
@@ -216,6 +217,26 @@ fn a_copy_that_is_killed_again_and_again_is_whole_in_the_end() {
     crawl(&database, &web, "0").run().expect_code(0);
     let again = copy(&database, &url).run().expect_code(2);
     assert!(again.stderr.contains("other data"), "{}", again.stderr);
+}
+
+#[test]
+fn a_file_with_a_map_is_refused_before_anything_is_written() {
+    let web = Web::start(WebSpec::small_site(5));
+    let seeds = [web.url(0, "/")];
+    let map = MapFile::new(&web).quality("site0.test", &seeds);
+    map.map().run().expect_code(0);
+    let url = postgres::database();
+    for args in [&[][..], &["--dry-run"]] {
+        let done = copy(&map.database(), &url).args(args).run().expect_code(2);
+        let said = &done.stderr;
+        assert!(said.contains("terrain maps (crawls 1)"), "{said}");
+        assert!(said.contains("stay with it"), "it says what to do: {said}");
+        assert_eq!(done.stdout, "");
+    }
+    // It is still a database with nothing in it.
+    let (_folder, database) = place();
+    crawl(&database, &web, "0").run().expect_code(0);
+    copy(&database, &url).run().expect_code(0);
 }
 
 #[test]

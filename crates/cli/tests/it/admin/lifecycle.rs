@@ -9,10 +9,10 @@ use trawl_testweb::WebSpec;
 use super::{admin_on, results};
 use crate::harness::{Server, Snapshot, Trawl, Web, place};
 
-const PAGES: u32 = 20;
+pub(super) const PAGES: u32 = 20;
 
 /// A crawl of a small site that keeps bodies and Markdown.
-fn crawled(database: &Path) -> Web {
+pub(super) fn crawled(database: &Path) -> Web {
     let web = Web::start(WebSpec::small_site(PAGES));
     let call = Trawl::crawl(database, "0").args(["--keep", "html,markdown"]);
     let call = call.args(["--output", "none"]).arg(web.url(0, "/"));
@@ -21,7 +21,7 @@ fn crawled(database: &Path) -> Web {
 }
 
 /// The first `some` visits, and what they belong to, are of long ago.
-fn age(database: &Path, some: u32, days: i64) {
+pub(super) fn age(database: &Path, some: u32, days: i64) {
     let conn = rusqlite::Connection::open(database).unwrap();
     let (long, minutes) = (days * 86_400_000, days * 1_440);
     conn.execute(
@@ -111,14 +111,14 @@ fn a_server_cleans_up_by_itself_if_it_is_told_to() {
 }
 
 /// The only folder in a folder.
-fn inside(folder: &Path) -> std::path::PathBuf {
+pub(super) fn inside(folder: &Path) -> std::path::PathBuf {
     let mut entries = fs::read_dir(folder).unwrap();
     let entry = entries.next().unwrap().unwrap().path();
     assert!(entries.next().is_none());
     entry
 }
 
-fn unpacked(path: &Path) -> Vec<u8> {
+pub(super) fn unpacked(path: &Path) -> Vec<u8> {
     let file = fs::File::open(path).unwrap();
     let mut plain = Vec::new();
     if path.extension().unwrap() == "gz" {

@@ -2,6 +2,7 @@
 //!
 //! * `backups`: a database file copied while a crawl writes it, and made anew of the copy
 //! * `dumps`: the same on PostgreSQL
+//! * `duties`: what servers do of this by themselves
 //! * `lifecycle`: what is old goes, archives, reports
 //! * `buckets`: archives in an S3-compatible store
 //! * `repairs`: pages queued again, content and figures made anew
@@ -11,6 +12,7 @@ mod backups;
 mod buckets;
 mod copying;
 mod dumps;
+mod duties;
 mod lifecycle;
 mod repairs;
 

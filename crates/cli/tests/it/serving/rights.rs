@@ -33,7 +33,7 @@ pub(super) fn routes(api: &Api) -> Vec<(String, String, bool)> {
 /// Whether a key that may only read is refused.
 pub(super) fn changes(method: &str, path: &str) -> bool {
     let reads = method == "GET" || path.starts_with("/search");
-    !reads || path.starts_with("/api-keys") || path == "/workers"
+    !reads || path.starts_with("/api-keys") || path == "/workers" || path.starts_with("/admin")
 }
 
 #[test]

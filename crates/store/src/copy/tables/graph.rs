@@ -67,12 +67,15 @@ pub(in crate::copy) const PLANS: &[Plan] = &[
             ("last_seq", Int8),
             ("pages", Int8),
             ("keeps", Int2),
+            ("archived", Int8),
         ],
-        select: "SELECT id, name, spec, state, why, started_at, finished_at, last_seq, pages, keeps
+        select:
+            "SELECT id, name, spec, state, why, started_at, finished_at, last_seq, pages, keeps,
+                   archived
                  FROM crawls WHERE id > ?1 ORDER BY id",
         key: 1,
         first: &[Start::Number],
-        becomes: &[Same; 10],
+        becomes: &[Same; 11],
     },
     Plan {
         name: "tallies",

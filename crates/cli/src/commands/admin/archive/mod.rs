@@ -1,84 +1,68 @@
 //! `trawl admin archive`: pages of crawls as compressed files. Nothing is removed from the database
 //! before its file was made durable, read back and found to hold exactly what will be removed.
 //!
+//! * `due`: what has grown old and is not archived yet, for the command and for servers
+//! * `writing`: the pages of one crawl in a file, and what stands beside it
+//! * `target`: a folder on this machine, or a place in a bucket
 //! * `packed`: a compressed file with its checksum, written and read back
 //! * `bucket`, `signature`: an S3-compatible store to send the files to
 
 mod bucket;
+mod due;
 mod packed;
 mod signature;
+mod target;
+mod writing;
 
-use std::{
-    fs,
-    io::{BufWriter, Write},
-    path::{Path, PathBuf},
-    process::ExitCode,
-};
+use std::process::ExitCode;
 
-use serde_json::json;
 use trawl_store::contract::{overview::Purge, read::CrawlRow, server::ServerStore};
-use trawl_types::{CrawlState, Sequence};
+use trawl_types::CrawlState;
 
+pub(crate) use self::due::{ArchivePlan, Archives};
 use self::{
-    bucket::Bucket,
-    packed::{Facts, Packed},
+    target::Target,
+    writing::{Part, Style, Written, finish, write},
 };
 use super::now;
-use crate::{
-    args::{ArchiveArgs, ArchiveCompression, ArchiveFormat, Format},
-    commands::pick,
-    display::number,
-    exit::BadInput,
-    output::{Fields, Rows, write_record},
-};
-
-const PAGE: u32 = 500;
-
-/// What was written of one crawl.
-struct Written {
-    crawl: CrawlRow,
-    rows: u64,
-    file: Facts,
-}
+use crate::{args::ArchiveArgs, commands::pick, display::number, exit::BadInput, output::Fields};
 
 pub(crate) async fn run(args: &ArchiveArgs) -> anyhow::Result<ExitCode> {
-    let fields = match args.fields.as_slice() {
-        [] => Fields::all(),
-        names => Fields::parse(names)?,
+    if args.due {
+        return run_due(args).await;
+    }
+    let style = Style {
+        format: args.format,
+        compress: args.compress,
+        fields: match args.fields.as_slice() {
+            [] => Fields::all(),
+            names => Fields::parse(names)?,
+        },
     };
-    let target = Target::parse(&args.output)?;
+    let target = Target::parse(args.output.as_deref().unwrap_or_default())?;
     let database = args.database.find()?;
     let only_looks = args.dry_run || !args.delete;
     let store = database.open_to_look_after("archive", only_looks).await?;
     let crawls = crawls(store.as_ref(), args).await?;
     if args.dry_run {
         for crawl in &crawls {
-            let rows = count(store.as_ref(), crawl, args).await?;
-            println!(
-                "crawl {}: {} pages would be written",
-                crawl.id,
-                number(rows)
-            );
+            say_would(crawl, count(store.as_ref(), crawl, args).await?);
         }
         store.close().await?;
         return Ok(ExitCode::SUCCESS);
     }
-    let (folder, name) = target.new_folder()?;
+    let (folder, name) = target.new_folder(now())?;
     let mut all = Vec::new();
     for crawl in crawls {
-        let written = write(store.as_ref(), crawl, args, &fields, &folder).await?;
-        all.extend(written);
+        let part = Part::All {
+            before: args.before,
+        };
+        let written = write(store.as_ref(), crawl, part, &style, &folder).await?;
+        all.extend(Some(written).filter(|written| written.rows > 0));
     }
-    finish(&folder, args, &all)?;
+    finish(&folder, args.before, &all)?;
     target.send(&folder, &name, &all).await?;
-    for written in &all {
-        println!(
-            "crawl {}: {} pages in {}",
-            written.crawl.id,
-            number(written.rows),
-            target.shown(&name, &written.file.name)
-        );
-    }
+    say_written(&target, &name, &all);
     if args.delete {
         delete(store.as_ref(), args, &all).await?;
     }
@@ -86,12 +70,54 @@ pub(crate) async fn run(args: &ArchiveArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Crawls of which nobody writes: those that ended, and those that never do, up to a moment.
+/// What a server would archive by itself, now.
+async fn run_due(args: &ArchiveArgs) -> anyhow::Result<ExitCode> {
+    let settings = args.database.settings()?;
+    let mut plan = settings.archive_plan();
+    if let Some(output) = &args.output {
+        plan.output = Some(output.clone());
+    }
+    let database = args.database.find()?;
+    let store = database.open_to_look_after("archive", args.dry_run).await?;
+    if args.dry_run {
+        for (crawl, rows) in due::count(store.as_ref(), &plan, now()).await? {
+            say_would(&crawl, rows);
+        }
+    } else {
+        let done = due::write_due(store.as_ref(), &plan, now()).await?;
+        match done {
+            Some(done) => say_written(&done.target, &done.name, &done.written),
+            None => println!("nothing is due"),
+        }
+    }
+    store.close().await?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn say_would(crawl: &CrawlRow, rows: u64) {
+    let rows = number(rows);
+    println!("crawl {}: {rows} pages would be written", crawl.id);
+}
+
+fn say_written(target: &Target, name: &str, all: &[Written]) {
+    for written in all {
+        println!(
+            "crawl {}: {} pages in {}",
+            written.crawl.id,
+            number(written.rows),
+            target.shown(name, &written.file.name)
+        );
+    }
+}
+
+/// Whether nobody writes to a crawl: it has ended, or never does and only what is past is asked for.
+fn is_free(row: &CrawlRow, up_to_a_moment: bool) -> bool {
+    let runs = matches!(row.state, CrawlState::Running | CrawlState::Paused);
+    !runs || (row.spec.standing && up_to_a_moment)
+}
+
 async fn crawls(store: &dyn ServerStore, args: &ArchiveArgs) -> anyhow::Result<Vec<CrawlRow>> {
-    let free = |row: &CrawlRow| {
-        let runs = matches!(row.state, CrawlState::Running | CrawlState::Paused);
-        !runs || (row.spec.standing && args.before.is_some())
-    };
+    let free = |row: &CrawlRow| is_free(row, args.before.is_some());
     let rows = match args.crawl {
         Some(_) => {
             let row = pick(store, args.crawl).await?;
@@ -129,141 +155,6 @@ async fn count(
     args: &ArchiveArgs,
 ) -> anyhow::Result<u64> {
     Ok(store.purge(purge(crawl, args, true)).await?.visits)
-}
-
-/// Where an archive goes.
-enum Target {
-    Folder(PathBuf),
-    /// By way of a folder on this machine, which goes when it has been sent.
-    Bucket(Box<Bucket>, tempfile::TempDir),
-}
-
-impl Target {
-    fn parse(output: &str) -> anyhow::Result<Self> {
-        let Some((bucket, prefix)) = Bucket::parse(output) else {
-            return Ok(Self::Folder(PathBuf::from(output)));
-        };
-        let bucket = Bucket::open(bucket, prefix)?;
-        Ok(Self::Bucket(Box::new(bucket), tempfile::tempdir()?))
-    }
-
-    /// A folder of its own for each archive, so that none is ever overwritten.
-    fn new_folder(&self) -> anyhow::Result<(PathBuf, String)> {
-        let name = chrono::Utc::now().format("%Y%m%dT%H%M%S%3fZ").to_string();
-        let folder = match self {
-            Self::Folder(folder) => folder.join(&name),
-            Self::Bucket(_, folder) => folder.path().join(&name),
-        };
-        fs::create_dir_all(&folder).map_err(|error| {
-            let folder = folder.display();
-            BadInput(format!("--output: cannot make {folder}: {error}"))
-        })?;
-        Ok((folder, name))
-    }
-
-    /// Every file, and at last what stands beside them.
-    async fn send(&self, folder: &Path, name: &str, all: &[Written]) -> anyhow::Result<()> {
-        let Self::Bucket(bucket, _) = self else {
-            return Ok(());
-        };
-        let mut files: Vec<Facts> = all.iter().map(|written| written.file.clone()).collect();
-        for beside in ["SHA256SUMS", "archive.json"] {
-            files.push(packed::facts_of(&folder.join(beside), beside)?);
-        }
-        for file in &files {
-            bucket.put(folder, name, file).await?;
-        }
-        Ok(())
-    }
-
-    fn shown(&self, folder: &str, file: &str) -> String {
-        match self {
-            Self::Folder(output) => output.join(folder).join(file).display().to_string(),
-            Self::Bucket(bucket, _) => format!("{}/{folder}/{file}", bucket.name()),
-        }
-    }
-}
-
-fn file_name(crawl: &CrawlRow, args: &ArchiveArgs) -> String {
-    let format = match args.format {
-        ArchiveFormat::Ndjson => "ndjson",
-        ArchiveFormat::Csv => "csv",
-    };
-    let ending = match args.compress {
-        ArchiveCompression::Zstd => "zst",
-        ArchiveCompression::Gzip => "gz",
-    };
-    format!("crawl-{:06}.{format}.{ending}", crawl.id.0)
-}
-
-/// Nothing where the crawl has nothing to write.
-async fn write(
-    store: &dyn ServerStore,
-    crawl: CrawlRow,
-    args: &ArchiveArgs,
-    fields: &Fields,
-    folder: &Path,
-) -> anyhow::Result<Option<Written>> {
-    let name = file_name(&crawl, args);
-    let packed = Packed::create(folder, &name, args.compress)?;
-    let format = match args.format {
-        ArchiveFormat::Ndjson => Format::Ndjson,
-        ArchiveFormat::Csv => Format::Csv,
-    };
-    let out: Box<dyn Write + Send> = Box::new(packed.clone());
-    let mut rows = Rows::new(format, fields.clone(), BufWriter::new(out))?;
-    let (mut count, mut after) = (0, Sequence(0));
-    loop {
-        let records = store.results(crawl.id, after, PAGE).await?;
-        let Some(last) = records.last() else { break };
-        after = last.seq;
-        for record in &records {
-            if args.before.is_none_or(|before| record.crawled_at < before) {
-                write_record(&mut rows, store, crawl.id, record).await?;
-                count += 1;
-            }
-        }
-    }
-    rows.finish()?;
-    let file = packed.finish()?;
-    if count == 0 {
-        fs::remove_file(folder.join(&name))?;
-        return Ok(None);
-    }
-    packed::must_hold(folder, &file, args.compress, args.format, count)?;
-    Ok(Some(Written {
-        crawl,
-        rows: count,
-        file,
-    }))
-}
-
-/// What stands beside the files: checksums that `sha256sum -c` reads, and what the archive is of.
-fn finish(folder: &Path, args: &ArchiveArgs, all: &[Written]) -> anyhow::Result<()> {
-    let sums = all.iter().map(|written| {
-        let Facts { name, sha256, .. } = &written.file;
-        format!("{sha256}  {name}\n")
-    });
-    packed::write_durably(folder, "SHA256SUMS", sums.collect::<String>().as_bytes())?;
-    let crawls = all.iter().map(|written| {
-        json!({
-            "crawl": written.crawl.id.0,
-            "name": written.crawl.name,
-            "pages": written.rows,
-            "file": written.file.name,
-            "bytes": written.file.bytes,
-            "sha256": written.file.sha256,
-        })
-    });
-    let about = json!({
-        "trawl": env!("CARGO_PKG_VERSION"),
-        "created_at": now().iso(),
-        "before": args.before.map(trawl_types::UnixMillis::iso),
-        "crawls": crawls.collect::<Vec<_>>(),
-    });
-    packed::write_durably(folder, "archive.json", &serde_json::to_vec_pretty(&about)?)?;
-    fs::File::open(folder)?.sync_all()?;
-    Ok(())
 }
 
 /// Removes what was written, and only if it is exactly that.
