@@ -341,19 +341,3 @@ pub(crate) async fn borrow_by_name(
     }
     Ok(None)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn whoever_finds_nothing_to_borrow_looks_again_soon_and_then_seldom() {
-        let mut loans = Loans::default();
-        let pauses: Vec<u64> = [0; 6].map(|hosts| loans.pause_after(hosts)).to_vec();
-        assert_eq!(pauses, [25, 50, 100, 200, 250, 250]);
-        assert_eq!(loans.pause_after(3), NEXT_GULP_MS);
-        assert_eq!(loans.pause_after(0), NOTHING_THERE_MS, "as at first");
-        loans.fruitless = u32::MAX;
-        assert_eq!(loans.pause_after(0), STILL_NOTHING_MS);
-    }
-}
