@@ -16,9 +16,9 @@ use crate::engine::{CrawlControl, CrawlHandle, Engine};
 
 /// How often the store is asked what runs, besides when somebody says that it has changed: a pause
 /// takes effect within this.
-const LOOK: Duration = Duration::from_millis(250);
+const LOOK: Duration = Duration::from_millis(150);
 /// A crawl that could not be joined is tried again after so many looks.
-const LOOKS_AFTER_FAILURE: u32 = 40;
+const LOOKS_AFTER_FAILURE: u32 = 66;
 
 const PARTING: Duration = Duration::from_millis(300);
 
