@@ -2,6 +2,7 @@
 
 CARGO ?= cargo
 TARGET := $(or $(CARGO_TARGET_DIR),target)
+DEMO := $(TARGET)/trawl-demo.db
 FUZZ_SECONDS ?= 30
 DENY_VERSION := 0.20.2
 
@@ -12,9 +13,14 @@ help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: ## Crawl a made-up web on this machine; no network
+demo: ## Crawl a made-up web on this machine and search it
 	$(CARGO) build --release --locked --package trawl-cli
-	$(TARGET)/release/trawl demo --database $(TARGET)/trawl-demo.db
+	rm -rf $(DEMO) $(DEMO)-* $(DEMO).*
+	$(TARGET)/release/trawl demo --database $(DEMO)
+	@echo && echo "Searching it. The model is fetched once; without a network, search goes by words alone."
+	-$(TARGET)/release/trawl models pull
+	$(TARGET)/release/trawl index --database $(DEMO)
+	$(TARGET)/release/trawl search --database $(DEMO) --limit 3 tower garden
 
 .PHONY: test
 test: ## Format check, clippy and every test

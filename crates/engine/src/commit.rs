@@ -9,6 +9,7 @@ use std::{
 };
 
 use tokio::sync::{
+    Notify,
     mpsc::{UnboundedReceiver, UnboundedSender},
     oneshot,
 };
@@ -90,8 +91,41 @@ pub(crate) struct Committer {
     pub(crate) clock: Clock,
     pub(crate) items: UnboundedReceiver<Item>,
     pub(crate) done: UnboundedSender<Result<Committed, StoreError>>,
-    /// Set while nothing is left to lease: the next commit should not wait.
-    pub(crate) hungry: Arc<AtomicBool>,
+    pub(crate) hunger: Arc<Hunger>,
+}
+
+/// Whether nothing is left to lease, in which case no commit should wait for company.
+#[derive(Debug)]
+pub(crate) struct Hunger {
+    hungry: AtomicBool,
+    felt: Notify,
+}
+
+impl Hunger {
+    pub(crate) fn new() -> Self {
+        Self {
+            hungry: AtomicBool::new(true),
+            felt: Notify::new(),
+        }
+    }
+
+    pub(crate) fn set(&self, hungry: bool) {
+        if !self.hungry.swap(hungry, Ordering::Relaxed) && hungry {
+            self.felt.notify_waiters();
+        }
+    }
+
+    fn is_felt(&self) -> bool {
+        self.hungry.load(Ordering::Relaxed)
+    }
+
+    /// Returns once it is felt, or after a time.
+    async fn wait(&self, most: Duration) {
+        let felt = self.felt.notified();
+        if !self.is_felt() {
+            let _ = tokio::time::timeout(most, felt).await;
+        }
+    }
 }
 
 impl Committer {
@@ -121,9 +155,9 @@ impl Committer {
                     weight += item.weight;
                     batch.push(item);
                 }
-                Err(_) if waited || self.hungry.load(Ordering::Relaxed) => break,
+                Err(_) if waited || self.hunger.is_felt() => break,
                 Err(_) => {
-                    tokio::time::sleep(PATIENCE).await;
+                    self.hunger.wait(PATIENCE).await;
                     waited = true;
                 }
             }
@@ -253,5 +287,27 @@ fn alone(mut items: Vec<Item>) -> Result<Change, Vec<Item>> {
             items.extend(last);
             Err(items)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Longer than any test may take.
+    const FOR_EVER: Duration = Duration::from_hours(1);
+
+    #[tokio::test]
+    async fn who_waits_for_company_is_woken_by_hunger_and_else_by_the_clock() {
+        let hunger = Arc::new(Hunger::new());
+        hunger.wait(FOR_EVER).await;
+        hunger.set(false);
+        hunger.wait(Duration::from_millis(1)).await;
+        let waits = Arc::clone(&hunger);
+        let waits = tokio::spawn(async move { waits.wait(FOR_EVER).await });
+        tokio::task::yield_now().await;
+        assert!(!waits.is_finished());
+        hunger.set(true);
+        waits.await.unwrap();
     }
 }

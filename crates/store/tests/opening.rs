@@ -35,6 +35,26 @@ async fn a_second_writer_is_told_who_holds_the_file() {
     open(&path).unwrap();
 }
 
+/// The log is written back beside the commits whenever there is much in it. Only one can do that at a
+/// time, so the last word must be had when the other has ended.
+#[tokio::test]
+async fn a_closed_store_is_one_file_also_right_after_a_large_commit() {
+    let (_folder, path) = folder();
+    for round in 0..6 {
+        let store = open(&path).unwrap();
+        let crawl = Crawl::begin(&store, &["a"], breadth()).await;
+        let links: Vec<String> = (0..40_000).map(|n| format!("{round}-{n}")).collect();
+        let links: Vec<&str> = links.iter().map(String::as_str).collect();
+        crawl.read("a", &links).await;
+        store.close().await.unwrap();
+        drop(store);
+        for rest in ["-wal", "-shm"] {
+            let rest = format!("{}{rest}", path.display());
+            assert!(!Path::new(&rest).exists(), "round {round}: {rest} is left");
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_dropped_store_has_given_the_file_up_and_kept_everything() {
     let (_folder, path) = folder();

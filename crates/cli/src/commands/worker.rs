@@ -106,6 +106,9 @@ pub(crate) async fn take_part(
     stop: watch::Receiver<bool>,
 ) -> Result<Part, EngineError> {
     let id = store.worker_id().unwrap_or_default().to_owned();
+    if let Err(error) = store.rehearse().await {
+        tracing::debug!(%error, "statements were not planned ahead");
+    }
     let shared: Arc<dyn Store> = Arc::clone(store) as Arc<dyn Store>;
     let options = EngineOptions {
         quick: quick.clone(),

@@ -1,6 +1,6 @@
 //! What happens with a lease the frontier hands out: robots.txt is asked, then a visit is sent off.
 
-use std::sync::{Arc, atomic::Ordering};
+use std::sync::Arc;
 
 use trawl_frontier::{Lease, LeaseId, Moment, Report, Work};
 use trawl_store::contract::write::{Settlement, Visit, VisitEnd};
@@ -53,7 +53,7 @@ impl Dispatcher {
             .crawls
             .keys()
             .any(|crawl| self.frontier.is_hungry(*crawl));
-        self.hungry.store(hungry, Ordering::Relaxed);
+        self.hunger.set(hungry);
     }
 
     fn send_off(&mut self, lease: Lease<Task>) {

@@ -23,11 +23,7 @@ mod queue;
 mod running;
 mod sitemaps;
 
-use std::{
-    sync::{Arc, atomic::AtomicBool},
-    thread::available_parallelism,
-    time::Duration,
-};
+use std::{sync::Arc, thread::available_parallelism, time::Duration};
 
 use rustc_hash::FxHashMap;
 use tokio::{
@@ -52,7 +48,7 @@ use trawl_types::{CrawlId, HostId};
 
 use crate::{
     clock::Clock,
-    commit::{Committed, Committer, Item, What},
+    commit::{Committed, Committer, Hunger, Item, What},
     engine::EngineError,
     plan::CrawlPlan,
     progress::{CrawlEnd, Progress, Tally},
@@ -156,7 +152,7 @@ pub(crate) struct Dispatcher {
     uncommitted_bytes: usize,
     /// Content is made on as many threads at once.
     cores: Arc<Semaphore>,
-    hungry: Arc<AtomicBool>,
+    hunger: Arc<Hunger>,
     commands: UnboundedReceiver<Command>,
     said: (UnboundedSender<Said>, UnboundedReceiver<Said>),
     found: (UnboundedSender<Found>, UnboundedReceiver<Found>),
@@ -178,13 +174,13 @@ impl Dispatcher {
         let Beginning { store, clock, .. } = beginning;
         let (items, items_in) = unbounded_channel();
         let (done, committed) = unbounded_channel();
-        let hungry = Arc::new(AtomicBool::new(true));
+        let hunger = Arc::new(Hunger::new());
         let writer = Committer {
             store: Arc::clone(&store),
             clock,
             items: items_in,
             done,
-            hungry: Arc::clone(&hungry),
+            hunger: Arc::clone(&hunger),
         };
         tokio::spawn(writer.run());
         let loans = store.loans().map(|_| Loans::default());
@@ -205,7 +201,7 @@ impl Dispatcher {
             cores: Arc::new(Semaphore::new(
                 available_parallelism().map_or(2, usize::from),
             )),
-            hungry,
+            hunger,
             commands,
             said: unbounded_channel(),
             found: unbounded_channel(),

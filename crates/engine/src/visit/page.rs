@@ -44,9 +44,9 @@ pub(crate) async fn visit_page(
         tell: &tell,
         began: clock.now().as_millis(),
     };
-    let seen = AssertUnwindSafe(visitor.run(&task, &url))
-        .catch_unwind()
-        .await;
+    // In a box: what is spawned is moved about several times, and this is kilobytes.
+    let run = Box::pin(visitor.run(&task, &url));
+    let seen = AssertUnwindSafe(run).catch_unwind().await;
     let seen = seen.unwrap_or_else(|_| {
         tracing::error!(url = %url, "a page broke the program: please report it");
         Seen::ended(Outcome::new(

@@ -92,6 +92,31 @@ static LEND: LazyLock<Vec<String>> = LazyLock::new(|| {
 
 /// Where the next request begins to look.
 static TURN: AtomicUsize = AtomicUsize::new(0);
+/// Requests that look everywhere at once, because one partition had not enough the last time.
+static WIDELY: AtomicUsize = AtomicUsize::new(PARTITIONS);
+
+/// What lends hosts of all partitions.
+pub(super) fn lend_from_all() -> &'static str {
+    &LEND[PARTITIONS]
+}
+
+pub(super) const GIVE_BACK: &str = concat!(
+    "WITH mine AS MATERIALIZED (
+       SELECT t.id, n.wait FROM unnest($1::int8[], $2::int8[], $3::float8[]) n(id, epoch, wait)
+       JOIN hosts t ON t.id = n.id AND t.epoch = n.epoch
+       WHERE t.holder = $4 ORDER BY t.id FOR UPDATE OF t),
+     judged AS MATERIALIZED (
+       SELECT m.id, m.wait, NOT EXISTS (SELECT 1 FROM crawls w
+         JOIN crawl_hosts h ON h.crawl = w.id AND h.host = m.id
+         WHERE w.state = 'running' AND ",
+    worth_asking!(),
+    ") AS rests FROM mine m)
+     UPDATE hosts t SET holder = NULL, empties = j.rests::int::int2,
+       free_at = clock_timestamp() + j.wait * interval '1 ms',
+       ready_at = clock_timestamp() + interval '1 ms' *
+         CASE WHEN j.rests THEN greatest(j.wait, $5) ELSE j.wait END
+     FROM judged j WHERE t.id = j.id"
+);
 
 fn without_loans() -> StoreError {
     StoreError::Database("this store was opened without loans".into())
@@ -118,11 +143,11 @@ impl HostLoans for PostgresStore {
         let _turn = self.lookups.acquire().await;
         let lent = self
             .insist(|| async {
-                let conn = self.patiently().await?;
+                let conn = self.for_loans().await?;
                 lend(&conn, loans, &crawls, i64::from(most)).await
             })
             .await?;
-        self.insist(|| async { described(&*self.patiently().await?, &lent).await })
+        self.insist(|| async { described(&*self.for_loans().await?, &lent).await })
             .await
     }
 
@@ -187,7 +212,7 @@ impl HostLoans for PostgresStore {
         }
         let _turn = self.lookups.acquire().await;
         self.insist(|| async {
-            let conn = self.patiently().await?;
+            let conn = self.for_loans().await?;
             give_back(&conn, loans, &ours).await
         })
         .await
@@ -209,8 +234,7 @@ type Lent = FxHashMap<CrawlId, Vec<HostId>>;
 async fn lend(conn: &Conn, loans: &Loans, crawls: &[i64], most: i64) -> Result<Lent, Fault> {
     let mut lent = Lent::default();
     let mut wanted = most;
-    let start = TURN.fetch_add(1, Ordering::Relaxed) % PARTITIONS;
-    // One partition usually has enough; whoever comes at the same time begins at another.
+    let start = first_table();
     for round in 0..ROUNDS {
         let table = if round == 0 { start } else { PARTITIONS };
         let sent = Instant::now();
@@ -239,11 +263,24 @@ async fn lend(conn: &Conn, loans: &Loans, crawls: &[i64], most: i64) -> Result<L
                 lent.entry(CrawlId(crawl)).or_default().push(host);
             }
         }
-        if wanted <= 0 || round > 0 && rows.is_empty() {
+        if wanted <= 0 || table == PARTITIONS && rows.is_empty() {
             break;
+        }
+        if table < PARTITIONS {
+            WIDELY.store(PARTITIONS, Ordering::Relaxed);
         }
     }
     Ok(lent)
+}
+
+/// Where many hosts are ready, one partition has enough, and whoever comes at the same time begins at
+/// another. Where it had not, the next requests do without: each partition would have to be planned for.
+fn first_table() -> usize {
+    let widely = WIDELY.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1));
+    match widely {
+        Ok(_) => PARTITIONS,
+        Err(_) => TURN.fetch_add(1, Ordering::Relaxed) % PARTITIONS,
+    }
 }
 
 async fn described(conn: &Conn, lent: &Lent) -> Result<Vec<LoanedHost>, Fault> {
@@ -281,25 +318,8 @@ async fn give_back(conn: &Conn, loans: &Loans, hosts: &[(ReturnedHost, i64)]) ->
     let ids: Vec<i64> = hosts.iter().map(|(host, _)| host.host.0).collect();
     let epochs: Vec<i64> = hosts.iter().map(|(_, epoch)| *epoch).collect();
     let waits: Vec<f64> = hosts.iter().map(|(host, _)| host.wait_ms as f64).collect();
-    let sql = concat!(
-        "WITH mine AS MATERIALIZED (
-           SELECT t.id, n.wait FROM unnest($1::int8[], $2::int8[], $3::float8[]) n(id, epoch, wait)
-           JOIN hosts t ON t.id = n.id AND t.epoch = n.epoch
-           WHERE t.holder = $4 ORDER BY t.id FOR UPDATE OF t),
-         judged AS MATERIALIZED (
-           SELECT m.id, m.wait, NOT EXISTS (SELECT 1 FROM crawls w
-             JOIN crawl_hosts h ON h.crawl = w.id AND h.host = m.id
-             WHERE w.state = 'running' AND ",
-        worth_asking!(),
-        ") AS rests FROM mine m)
-         UPDATE hosts t SET holder = NULL, empties = j.rests::int::int2,
-           free_at = clock_timestamp() + j.wait * interval '1 ms',
-           ready_at = clock_timestamp() + interval '1 ms' *
-             CASE WHEN j.rests THEN greatest(j.wait, $5) ELSE j.wait END
-         FROM judged j WHERE t.id = j.id"
-    );
     let (worker, look) = (&loans.options.worker, loans.second_look_ms());
-    conn.execute(sql, &[&ids, &epochs, &waits, worker, &look])
+    conn.execute(GIVE_BACK, &[&ids, &epochs, &waits, worker, &look])
         .await?;
     Ok(())
 }

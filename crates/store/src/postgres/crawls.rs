@@ -185,17 +185,20 @@ async fn next_commit(conn: &Conn) -> Result<i64, Fault> {
     Ok(row.get(0))
 }
 
+/// Hosts of a crawl, and whether they sleep although it has something for them.
+pub(super) const ASLEEP: &str =
+    "SELECT h.host, t.empties > 0 AND EXISTS (SELECT 1 FROM crawl_pages p
+      WHERE p.crawl = $1 AND p.host = h.host AND p.state = 0)
+    FROM (SELECT host FROM crawl_hosts WHERE crawl = $1 AND host > $2 AND NOT closed
+          ORDER BY host LIMIT $3) h
+    JOIN hosts t ON t.id = h.host ORDER BY h.host";
+
 /// Wakes hosts that a crawl has something for. Goes through all hosts of the crawl, some at a time: most
 /// are awake, and only of those that are not is it asked whether anything is pending.
 async fn wake(conn: &Conn, crawl: CrawlId) -> Result<(), Fault> {
-    let sql = "SELECT h.host, t.empties > 0 AND EXISTS (SELECT 1 FROM crawl_pages p
-          WHERE p.crawl = $1 AND p.host = h.host AND p.state = 0)
-        FROM (SELECT host FROM crawl_hosts WHERE crawl = $1 AND host > $2 AND NOT closed
-              ORDER BY host LIMIT $3) h
-        JOIN hosts t ON t.id = h.host ORDER BY h.host";
     let mut after = 0_i64;
     loop {
-        let rows = conn.query(sql, &[&crawl.0, &after, &WOKEN]).await?;
+        let rows = conn.query(ASLEEP, &[&crawl.0, &after, &WOKEN]).await?;
         let Some(last) = rows.last() else {
             return Ok(());
         };
@@ -206,6 +209,43 @@ async fn wake(conn: &Conn, crawl: CrawlId) -> Result<(), Fault> {
             conn.execute(WAKE, &[&idle]).await?;
         }
     }
+}
+
+/// Whether a crawl is over. One that does not run is not for us to end.
+enum Verdict {
+    Over,
+    /// With hosts that it has something for.
+    GoesOn(Vec<i64>),
+}
+
+async fn verdict(
+    conn: &Conn,
+    sql: &'static str,
+    crawl: CrawlId,
+    max_pages: Option<u64>,
+) -> Result<Verdict, Fault> {
+    let row = conn.query_opt(sql, &[&crawl.0]).await?;
+    let row = row.ok_or(StoreError::NoCrawl(crawl))?;
+    if row.get::<_, &str>(0) != CrawlState::Running.as_str() {
+        return Ok(Verdict::GoesOn(Vec::new()));
+    }
+    if max_pages.is_some_and(|max| row.get::<_, i64>(1) as u64 >= max) {
+        return Ok(Verdict::Over);
+    }
+    let left = left(conn, crawl).await?;
+    Ok(if left.is_empty() {
+        Verdict::Over
+    } else {
+        Verdict::GoesOn(left)
+    })
+}
+
+/// Should what is left have been forgotten, it is not any more.
+async fn goes_on(conn: &Conn, left: &[i64]) -> Result<bool, Fault> {
+    if !left.is_empty() {
+        conn.execute(WAKE, &[&left]).await?;
+    }
+    Ok(false)
 }
 
 /// A host with something left for a crawl.
@@ -229,25 +269,16 @@ async fn complete(
     why: &str,
     now: UnixMillis,
 ) -> Result<bool, Fault> {
+    // Most ask too early: that is seen without standing in the way of commits.
+    let sql = "SELECT state, pages FROM crawls WHERE id = $1";
+    if let Verdict::GoesOn(left) = verdict(conn, sql, crawl, max_pages).await? {
+        return goes_on(conn, &left).await;
+    }
     conn.begin().await?;
     let sql = "SELECT state, pages FROM crawls WHERE id = $1 FOR UPDATE";
-    let row = conn.query_opt(sql, &[&crawl.0]).await?;
-    let row = row.ok_or(StoreError::NoCrawl(crawl))?;
-    if row.get::<_, &str>(0) != CrawlState::Running.as_str() {
+    if let Verdict::GoesOn(left) = verdict(conn, sql, crawl, max_pages).await? {
         conn.roll_back().await?;
-        return Ok(false);
-    }
-    let used_up = max_pages.is_some_and(|max| row.get::<_, i64>(1) as u64 >= max);
-    let left = if used_up {
-        Vec::new()
-    } else {
-        left(conn, crawl).await?
-    };
-    if !left.is_empty() {
-        conn.roll_back().await?;
-        // Should it have been forgotten, it is not any more.
-        conn.execute(WAKE, &[&left]).await?;
-        return Ok(false);
+        return goes_on(conn, &left).await;
     }
     let sql = "UPDATE crawls SET state = $2, why = $3, finished_at = $4 WHERE id = $1";
     let state = CrawlState::Completed.as_str();

@@ -11,6 +11,7 @@
 //! * [`commit`]: settled visits in two transactions
 //! * [`tallies`]: a crawl in numbers
 //! * [`loans`], [`borrowing`], [`recovery`]: hosts on loan
+//! * [`rehearsal`]: statements are planned before they are needed
 //! * [`reader`], [`records`], [`edges`], [`explain`]: questions
 //! * [`queue`], [`queue_rows`]: a crawl's queue, changed and looked at
 //! * [`overview`], [`pages`], [`purge`]: questions across crawls, and cleaning up
@@ -44,6 +45,7 @@ mod queue_rows;
 mod reader;
 mod records;
 mod recovery;
+mod rehearsal;
 mod retry;
 mod revise;
 mod schema;
@@ -249,7 +251,7 @@ impl Store for PostgresStore {
         let _turn = self.lookups.acquire().await;
         let open = self.opened().get(&crawl).cloned();
         self.insist(|| async {
-            let conn = self.patiently().await?;
+            let conn = self.for_loans().await?;
             let has_elders = match &open {
                 Some(open) => open.has_elders(),
                 None => reader::has_elders(&conn, crawl).await?,

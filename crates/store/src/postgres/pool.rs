@@ -45,6 +45,8 @@ const PLANNED_FOR_AT_MOST: Duration = Duration::from_hours(1);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
     Commits,
+    /// Hosts that are borrowed, filled up and given back.
+    Loans,
     Questions,
 }
 
@@ -308,6 +310,26 @@ impl Conn {
     /// Makes sure that a statement can be sent without asking for anything before.
     pub(super) async fn prepare(&self, sql: &'static str) -> Result<(), Fault> {
         self.prepared(sql).await.map(drop)
+    }
+
+    /// Has statements planned without doing them.
+    pub(super) async fn plan(&self, statements: &[&'static str]) -> Result<(), Fault> {
+        for sql in statements {
+            self.prepare(sql).await?;
+        }
+        let sql =
+            "SELECT quote_ident(name), cardinality(parameter_types) FROM pg_prepared_statements";
+        for row in self.query(sql, &[]).await? {
+            let (name, values): (&str, i32) = (row.get(0), row.get(1));
+            let values = vec!["NULL"; values.unsigned_abs() as usize].join(", ");
+            let values = if values.is_empty() {
+                values
+            } else {
+                format!("({values})")
+            };
+            self.run(&format!("EXPLAIN EXECUTE {name}{values}")).await?;
+        }
+        Ok(())
     }
 
     async fn prepared(&self, sql: &'static str) -> Result<Statement, Fault> {

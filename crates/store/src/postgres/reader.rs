@@ -57,6 +57,11 @@ pub(super) fn crawl_row(row: &Row, at: usize) -> Result<CrawlRow, Fault> {
 }
 
 /// Hosts as one crawl sees them, in order of id.
+pub(super) const HOSTS: &str = "SELECT h.id, h.name, h.next_allowed, h.delay_ms, h.failures,
+    coalesce(c.suspended, 0::int2), coalesce(c.pages_done, 0), coalesce(c.requests, 0)
+    FROM unnest($2::int8[]) n(id) JOIN hosts h ON h.id = n.id
+    LEFT JOIN crawl_hosts c ON c.crawl = $1 AND c.host = h.id ORDER BY h.id";
+
 pub(super) async fn hosts(
     conn: &Conn,
     crawl: CrawlId,
@@ -66,11 +71,7 @@ pub(super) async fn hosts(
         return Ok(Vec::new());
     }
     let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
-    let sql = "SELECT h.id, h.name, h.next_allowed, h.delay_ms, h.failures,
-        coalesce(c.suspended, 0::int2), coalesce(c.pages_done, 0), coalesce(c.requests, 0)
-        FROM unnest($2::int8[]) n(id) JOIN hosts h ON h.id = n.id
-        LEFT JOIN crawl_hosts c ON c.crawl = $1 AND c.host = h.id ORDER BY h.id";
-    let rows = conn.query(sql, &[&crawl.0, &ids]).await?;
+    let rows = conn.query(HOSTS, &[&crawl.0, &ids]).await?;
     with_robots(conn, &rows).await
 }
 
@@ -190,6 +191,13 @@ pub(super) async fn ensure_host(
     found.into_iter().next().ok_or_else(gone)
 }
 
+pub(super) const PENDING: &str =
+    "SELECT c.page, c.host, p.url, c.rank, c.depth, c.score, c.attempts, c.not_before,
+    c.chain
+    FROM (SELECT * FROM crawl_pages WHERE crawl = $1 AND host = $2 AND state = 0
+          ORDER BY rank, born LIMIT $3) c
+    JOIN urls p ON p.page = c.page ORDER BY c.rank, c.born";
+
 pub(super) async fn pending(
     conn: &Conn,
     crawl: CrawlId,
@@ -197,13 +205,8 @@ pub(super) async fn pending(
     limit: u32,
     has_elders: bool,
 ) -> Result<Vec<PendingUrl>, Fault> {
-    let sql = "SELECT c.page, c.host, p.url, c.rank, c.depth, c.score, c.attempts, c.not_before,
-        c.chain
-        FROM (SELECT * FROM crawl_pages WHERE crawl = $1 AND host = $2 AND state = 0
-              ORDER BY rank, born LIMIT $3) c
-        JOIN urls p ON p.page = c.page ORDER BY c.rank, c.born";
     let rows = conn
-        .query(sql, &[&crawl.0, &host.0, &i64::from(limit)])
+        .query(PENDING, &[&crawl.0, &host.0, &i64::from(limit)])
         .await?;
     let mut urls: Vec<PendingUrl> = rows.iter().map(pending_row).collect();
     if has_elders {

@@ -75,6 +75,11 @@ impl PostgresStore {
         self.pool.take_for(Purpose::Commits, PATIENT).await
     }
 
+    /// The same, for hosts that are borrowed.
+    pub(super) async fn for_loans(&self) -> Result<Taken, Fault> {
+        self.pool.take_for(Purpose::Loans, PATIENT).await
+    }
+
     /// A connection for somebody who waits for an answer.
     pub(super) async fn soon(&self) -> Result<Taken, Fault> {
         self.pool.take(self.options.patience).await

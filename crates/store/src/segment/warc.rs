@@ -23,7 +23,11 @@ const REPLACED: [&str; 4] = [
 thread_local! {
     // A compressor holds hundreds of kilobytes that are worth keeping from page to page.
     static COMPRESSOR: RefCell<Option<zstd::bulk::Compressor<'static>>> = const { RefCell::new(None) };
+    static ROOM: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
+
+/// What is compressed into on each thread is kept up to this size.
+const MOST_ROOM: usize = 256 << 10;
 
 /// The record of an answer, ready to be appended to a segment. Meant for worker threads: this is
 /// where the time goes.
@@ -198,13 +202,22 @@ fn record_id(parts: &[&[u8]]) -> String {
     )
 }
 
+/// As long as it has to be and no longer: records wait in memory until they are written.
 fn compress(plain: &[u8]) -> std::io::Result<Vec<u8>> {
     COMPRESSOR.with_borrow_mut(|slot| {
         let compressor = match slot {
             Some(compressor) => compressor,
             None => slot.insert(zstd::bulk::Compressor::new(LEVEL)?),
         };
-        compressor.compress(plain)
+        ROOM.with_borrow_mut(|room| {
+            room.clear();
+            room.reserve(zstd::zstd_safe::compress_bound(plain.len()));
+            compressor.compress_to_buffer(plain, room)?;
+            let record = room.to_vec();
+            room.clear();
+            room.shrink_to(MOST_ROOM);
+            Ok(record)
+        })
     })
 }
 

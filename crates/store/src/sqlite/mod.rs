@@ -128,8 +128,7 @@ pub struct SqliteStore {
 #[derive(Debug)]
 struct Threads {
     commands: Mutex<Option<mpsc::Sender<Command>>>,
-    stop_checkpoints: Mutex<Option<std::sync::mpsc::Sender<()>>>,
-    handles: Mutex<Vec<JoinHandle<()>>>,
+    writer: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Threads {
@@ -140,28 +139,20 @@ impl Threads {
             .clone()
     }
 
-    /// No further commands, no further checkpoints; what is queued is still done.
+    /// No further commands; what is queued is still done.
     fn stop(&self) {
-        for_good(&self.stop_checkpoints);
-        for_good(&self.commands);
+        let commands = self.commands.lock();
+        *commands.unwrap_or_else(std::sync::PoisonError::into_inner) = None;
     }
-}
-
-fn for_good<T>(slot: &Mutex<Option<T>>) {
-    *slot
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner) = None;
 }
 
 impl Drop for Threads {
     fn drop(&mut self) {
         self.stop();
-        let handles = self.handles.get_mut();
-        for handle in handles
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
-            .drain(..)
-        {
-            let _ = handle.join();
+        let writer = self.writer.get_mut();
+        let writer = writer.unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(thread) = writer.take() {
+            let _ = thread.join();
         }
     }
 }

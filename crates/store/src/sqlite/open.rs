@@ -7,7 +7,7 @@ use tokio::sync::mpsc;
 
 use super::{
     BUSY_TIMEOUT, SqliteStore, Threads,
-    checkpoint::Checkpointer,
+    checkpoint::{Checkpointer, Checkpoints},
     fault::Fault,
     lock::Lock,
     pool::{self, ReadPool},
@@ -109,39 +109,31 @@ fn open_writable(path: &Path, options: &OpenOptions) -> Result<SqliteStore, Faul
     limit(&conn, options.max_bytes)?;
     let secret = schema::key_secret(&conn, path)?;
     let bodies = Appender::open(segment::folder(path), referenced(&conn)?)?;
-    let unsynced = bodies.unsynced();
-    let checkpoints = connect(path)?;
     let (commands, queue) = mpsc::channel(QUEUE);
-    let (stop, stopped) = std::sync::mpsc::channel();
-    let checkpointer = Checkpointer {
+    let checkpoints = Checkpoints::start(Checkpointer {
         path: path.to_owned(),
-        conn: checkpoints,
-        unsynced,
+        conn: connect(path)?,
+        unsynced: bodies.unsynced(),
         writer: commands.downgrade(),
-    };
-    let writer = Writer::new(path.to_owned(), conn, bodies, lock);
-    let handles = vec![
-        spawn("trawl-checkpoint", move || checkpointer.run(&stopped))?,
-        spawn("trawl-writer", move || writer.run(queue))?,
-    ];
+    })
+    .map_err(no_thread)?;
+    checkpoints.follow(&mut conn)?;
+    let writer = Writer::new(path.to_owned(), conn, bodies, checkpoints, lock);
+    let thread = thread::Builder::new().name("trawl-writer".into());
+    let thread = thread.spawn(move || writer.run(queue)).map_err(no_thread)?;
     Ok(SqliteStore {
         path: path.to_owned(),
         secret,
         pool: ReadPool::new(path),
         threads: Some(Threads {
             commands: Mutex::new(Some(commands)),
-            stop_checkpoints: Mutex::new(Some(stop)),
-            handles: Mutex::new(handles),
+            writer: Mutex::new(Some(thread)),
         }),
     })
 }
 
-fn spawn(
-    name: &str,
-    work: impl FnOnce() + Send + 'static,
-) -> Result<thread::JoinHandle<()>, Fault> {
-    let handle = thread::Builder::new().name(name.into()).spawn(work);
-    handle.map_err(|error| StoreError::Database(format!("no thread: {error}")).into())
+fn no_thread(error: std::io::Error) -> Fault {
+    StoreError::Database(format!("no thread: {error}")).into()
 }
 
 fn connect(path: &Path) -> Result<Connection, Fault> {

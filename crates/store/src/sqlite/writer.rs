@@ -10,6 +10,7 @@ use trawl_types::{CrawlId, CrawlSpec, CrawlState, HostId, Sequence, UnixMillis};
 
 use super::{
     cache::Memory,
+    checkpoint::Checkpoints,
     chores::Chore,
     commit::{Commit, OpenCrawl},
     duties::Note,
@@ -77,18 +78,26 @@ pub(crate) struct Writer {
     pub(crate) open: FxHashMap<CrawlId, OpenCrawl>,
     pub(crate) memory: Memory,
     pub(crate) bodies: Appender,
+    pub(crate) checkpoints: Checkpoints,
     // Dropped last: the file is given up when nothing writes to it any more.
     pub(crate) _lock: Lock,
 }
 
 impl Writer {
-    pub(crate) fn new(path: PathBuf, conn: Connection, bodies: Appender, lock: Lock) -> Self {
+    pub(crate) fn new(
+        path: PathBuf,
+        conn: Connection,
+        bodies: Appender,
+        checkpoints: Checkpoints,
+        lock: Lock,
+    ) -> Self {
         Self {
             path,
             conn,
             open: FxHashMap::default(),
             memory: Memory::new(),
             bodies,
+            checkpoints,
             _lock: lock,
         }
     }
@@ -217,8 +226,8 @@ impl Writer {
         done
     }
 
-    /// Most of the log has been written back by the checkpointer; what is left is short. Readers
-    /// of other processes are not waited for.
+    /// Most of the log has been written back by the checkpointer; what is left is short. Neither
+    /// readers of other processes nor the checkpointer are waited for.
     pub(super) fn restart_log(&mut self) {
         let patience = std::time::Duration::from_millis(50);
         let _ = self.conn.busy_timeout(patience);
@@ -234,7 +243,8 @@ impl Writer {
         let _ = self.conn.busy_timeout(super::BUSY_TIMEOUT);
     }
 
-    fn close(self) -> Result<(), Fault> {
+    fn close(mut self) -> Result<(), Fault> {
+        self.checkpoints.stop(&mut self.conn)?;
         self.bodies.unsynced().sync()?;
         self.conn
             .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;

@@ -61,6 +61,35 @@ async fn two_borrowers_never_hold_the_same_host_at_once() {
 }
 
 #[tokio::test]
+async fn to_rehearse_borrows_nothing_and_changes_nothing() {
+    let url = server::shared().database().await;
+    let one = worker(&url, LoanOptions::new("one")).await;
+    let crawl = begin(&one, vec![link(&one, "a.test", 0)], breadth()).await;
+    one.rehearse().await.unwrap();
+    assert_eq!(number(&url, "SELECT sum(epoch)::int8 FROM hosts").await, 0);
+    let host = borrow_soon(&one, crawl).await.host.id;
+    one.rehearse().await.unwrap();
+    assert_eq!(number(&url, "SELECT sum(epoch)::int8 FROM hosts").await, 1);
+    assert!(loans(&one).may_ask(host, 0));
+}
+
+#[tokio::test]
+async fn many_hosts_are_borrowed_from_all_partitions_and_from_one() {
+    let url = server::shared().database().await;
+    let one = worker(&url, LoanOptions::new("one")).await;
+    let seeds = (0..160).map(|n| link(&one, &format!("h{n}.test"), 0));
+    let crawl = begin(&one, seeds.collect(), breadth()).await;
+    let mut seen = HashSet::new();
+    for _ in 0..80 {
+        let lent = borrow(&one, crawl, 2).await;
+        assert_eq!(lent.len(), 2, "after {}", seen.len());
+        seen.extend(lent.iter().map(|host| host.host.id));
+    }
+    assert_eq!(seen.len(), 160, "each once");
+    assert!(borrow(&one, crawl, 2).await.is_empty());
+}
+
+#[tokio::test]
 async fn a_host_that_is_given_back_is_left_alone_for_its_wait() {
     let url = server::shared().database().await;
     let (one, two) = (

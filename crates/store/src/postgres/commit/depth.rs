@@ -79,18 +79,19 @@ fn chances(work: &Work, ends: &Ends) -> (Paths, Vec<Place>) {
     (paths, liftable)
 }
 
+pub(super) static ROWS: LazyLock<String> = LazyLock::new(|| {
+    union(2, |n, pages| {
+        let columns = "page, state, depth, score, reason";
+        let rows = by_key(n, pages, columns);
+        format!("SELECT k.page, k.state, k.depth, k.score, k.reason {rows}")
+    })
+});
+
 async fn rows(
     conn: &Conn,
     work: &Work,
     mut pages: Vec<i64>,
 ) -> Result<FxHashMap<PageId, Row>, Fault> {
-    static ROWS: LazyLock<String> = LazyLock::new(|| {
-        union(2, |n, pages| {
-            let columns = "page, state, depth, score, reason";
-            let rows = by_key(n, pages, columns);
-            format!("SELECT k.page, k.state, k.depth, k.score, k.reason {rows}")
-        })
-    });
     pages.sort_unstable();
     pages.dedup();
     let parts = Routes::of(&pages).split(&pages);
@@ -149,7 +150,7 @@ async fn shorten(
     Ok(())
 }
 
-static MOVE: LazyLock<String> =
+pub(super) static MOVE: LazyLock<String> =
     LazyLock::new(|| update(3, "depth = $2", &[("parent", "int8"), ("rank", "int8")]));
 
 async fn write_moves(

@@ -179,7 +179,7 @@ impl Ends {
     }
 }
 
-const LOCK: &str = "SELECT last_seq, pages FROM crawls WHERE id = $1 FOR UPDATE";
+pub(super) const LOCK: &str = "SELECT last_seq, pages FROM crawls WHERE id = $1 FOR UPDATE";
 
 async fn lock(conn: &Conn, work: &Work) -> Result<Ends, Fault> {
     let crawl = work.batch.crawl;
@@ -197,7 +197,7 @@ async fn lock(conn: &Conn, work: &Work) -> Result<Ends, Fault> {
     })
 }
 
-static FINISH: LazyLock<String> = LazyLock::new(|| {
+pub(super) static FINISH: LazyLock<String> = LazyLock::new(|| {
     let columns = [("attempts", "int4"), ("outcome", "int2"), ("seq", "int8")];
     update(2, "state = 2", &columns)
 });

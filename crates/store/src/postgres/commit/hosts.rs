@@ -26,6 +26,9 @@ impl Fence {
     }
 }
 
+pub(super) const LOCK: &str = "SELECT h.id, h.epoch FROM unnest($1::int8[]) n(id)
+    JOIN hosts h ON h.id = n.id ORDER BY h.id FOR UPDATE OF h";
+
 impl PostgresStore {
     /// Locks the hosts of a batch in order of their ids and writes what is news of them.
     pub(super) async fn fence(
@@ -43,9 +46,7 @@ impl PostgresStore {
         hosts.dedup();
         let mut ours = FxHashSet::default();
         if !hosts.is_empty() {
-            let sql = "SELECT h.id, h.epoch FROM unnest($1::int8[]) n(id)
-                JOIN hosts h ON h.id = n.id ORDER BY h.id FOR UPDATE OF h";
-            let rows = conn.query(sql, &[&hosts]).await?;
+            let rows = conn.query(LOCK, &[&hosts]).await?;
             let rows = rows.iter().map(|row| (HostId(row.get(0)), row.get(1)));
             match &self.loans {
                 Some(loans) => ours.extend(loans.still_ours(rows)),

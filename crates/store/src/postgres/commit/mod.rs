@@ -43,6 +43,14 @@ use crate::contract::{
     write::{CommitBatch, CommitReport},
 };
 
+/// What nearly every commit asks, and what takes longest to plan.
+pub(super) fn statements() -> Vec<&'static str> {
+    let (known, pending) = (search::KNOWN.as_str(), routed::PENDING.as_str());
+    let (finish, rows) = (ends::FINISH.as_str(), depth::ROWS.as_str());
+    let known = [known, pending, finish, rows, &depth::MOVE, WAKE];
+    known.into_iter().chain([hosts::LOCK, ends::LOCK]).collect()
+}
+
 impl PostgresStore {
     pub(super) async fn settle(&self, batch: CommitBatch) -> Result<CommitReport, StoreError> {
         if self.pool.is_closed() {

@@ -97,14 +97,15 @@ pub(super) struct Pending {
     pub(super) depth: u32,
 }
 
+pub(super) static PENDING: LazyLock<String> = LazyLock::new(|| {
+    union(2, |n, pages| {
+        let rows = by_key(n, pages, "page, host, depth, state");
+        format!("SELECT k.page, k.host, k.depth {rows} WHERE k.state = 0")
+    })
+});
+
 /// Pages of the batch that are pending.
 pub(super) async fn pending(conn: &Conn, work: &Work) -> Result<FxHashMap<PageId, Pending>, Fault> {
-    static PENDING: LazyLock<String> = LazyLock::new(|| {
-        union(2, |n, pages| {
-            let rows = by_key(n, pages, "page, host, depth, state");
-            format!("SELECT k.page, k.host, k.depth {rows} WHERE k.state = 0")
-        })
-    });
     let pages: Vec<i64> = work.batch.settlements.iter().map(|s| s.page.0).collect();
     if pages.is_empty() {
         return Ok(FxHashMap::default());

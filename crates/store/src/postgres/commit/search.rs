@@ -136,7 +136,7 @@ pub(super) async fn look_up(
 }
 
 /// What is known of pages.
-static KNOWN: LazyLock<String> = LazyLock::new(|| {
+pub(super) static KNOWN: LazyLock<String> = LazyLock::new(|| {
     union(2, |n, pages| {
         format!(
             "SELECT u.page, u.key_host, u.key_url, c.state, c.depth, c.reason, c.born
