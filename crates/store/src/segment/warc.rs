@@ -213,7 +213,7 @@ fn compress(plain: &[u8]) -> std::io::Result<Vec<u8>> {
             room.clear();
             room.reserve(zstd::zstd_safe::compress_bound(plain.len()));
             compressor.compress_to_buffer(plain, room)?;
-            let record = room.to_vec();
+            let record = room.clone();
             room.clear();
             room.shrink_to(MOST_ROOM);
             Ok(record)

@@ -116,11 +116,13 @@ fn open_writable(path: &Path, options: &OpenOptions) -> Result<SqliteStore, Faul
         unsynced: bodies.unsynced(),
         writer: commands.downgrade(),
     })
-    .map_err(no_thread)?;
+    .map_err(|error| no_thread(&error))?;
     checkpoints.follow(&mut conn)?;
     let writer = Writer::new(path.to_owned(), conn, bodies, checkpoints, lock);
     let thread = thread::Builder::new().name("trawl-writer".into());
-    let thread = thread.spawn(move || writer.run(queue)).map_err(no_thread)?;
+    let thread = thread
+        .spawn(move || writer.run(queue))
+        .map_err(|error| no_thread(&error))?;
     Ok(SqliteStore {
         path: path.to_owned(),
         secret,
@@ -132,7 +134,7 @@ fn open_writable(path: &Path, options: &OpenOptions) -> Result<SqliteStore, Faul
     })
 }
 
-fn no_thread(error: std::io::Error) -> Fault {
+fn no_thread(error: &std::io::Error) -> Fault {
     StoreError::Database(format!("no thread: {error}")).into()
 }
 
