@@ -16,8 +16,8 @@ help: ## Show this list
 demo: ## Crawl a made-up web on this machine and search it
 	$(CARGO) build --release --locked --package trawl-cli
 	rm -rf $(DEMO) $(DEMO)-* $(DEMO).*
-	$(TARGET)/release/trawl demo --database $(DEMO)
-	@echo && echo "Searching it. The model is fetched once; without a network, search goes by words alone."
+	$(TARGET)/release/trawl demo --pages 1000 --database $(DEMO)
+	@echo && echo "Searching it, in a minute. The model is fetched once; without it, search goes by words alone."
 	-$(TARGET)/release/trawl models pull
 	$(TARGET)/release/trawl index --database $(DEMO)
 	$(TARGET)/release/trawl search --database $(DEMO) --limit 3 tower garden

@@ -169,7 +169,7 @@ impl Desk {
     async fn apply(&self, mut changes: Changes) -> Result<Option<String>, SearchError> {
         let failed = match self.model.needed() {
             Ok(embedder) => {
-                let filled = fill_vectors(&self.index, embedder.as_ref(), &mut changes).await?;
+                let filled = fill_vectors(&self.index, embedder.as_ref(), &mut changes, 1).await?;
                 filled.failed.map(SearchError::from)
             }
             Err(error) => Some(error),
@@ -188,7 +188,7 @@ impl Desk {
 async fn embed_anew(embedder: &dyn Embedder, prepared: &mut Prepared) -> Result<(), SearchError> {
     let texts = prepared.chunks.iter();
     let texts = texts.map(|chunk| chunk.embed_text.clone()).collect();
-    let vectors = embed_all(embedder, texts).await?;
+    let vectors = embed_all(embedder, texts, 1).await?;
     for (chunk, vector) in prepared.chunks.iter_mut().zip(vectors) {
         chunk.vector = Some(vector);
     }

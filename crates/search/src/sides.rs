@@ -174,7 +174,7 @@ impl Searcher {
         if let Some(error) = rest.why(Instant::now()) {
             return Err(SearchError::Shared(error));
         }
-        let embedding = embed_all(embedder, vec![text.to_owned()]);
+        let embedding = embed_all(embedder, vec![text.to_owned()], 1);
         let late = |_| EmbedError::late(embedder.model());
         let found = tokio::time::timeout(QUERY_TIME, embedding).await;
         match found.map_err(late).and_then(|vectors| vectors) {

@@ -10,6 +10,7 @@ mod validate;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use futures_util::{StreamExt, stream};
 
 pub use local::{CrossEncoder, LocalModel, ModelError, Precision, check};
 pub(crate) use remote::JsonClient;
@@ -86,20 +87,26 @@ impl Embedder for Arc<LocalModel> {
     }
 }
 
-/// Embeds in batches and checks everything that comes back.
+/// Embeds in batches, so many at a time, and checks everything that comes back.
 pub async fn embed_all(
     embedder: &dyn Embedder,
     texts: Vec<String>,
+    at_once: usize,
 ) -> Result<Vec<Vec<f32>>, EmbedError> {
     let mut vectors = Vec::with_capacity(texts.len());
     let mut texts = texts.into_iter();
-    loop {
+    let batches = std::iter::from_fn(|| {
         let batch: Vec<String> = texts.by_ref().take(BATCH).collect();
-        if batch.is_empty() {
-            return Ok(vectors);
-        }
+        (!batch.is_empty()).then_some(batch)
+    });
+    let answers = batches.map(|batch| {
         let count = batch.len();
-        let found = embedder.embed(batch).await?;
+        let answer = embedder.embed(batch);
+        async move { (count, answer.await) }
+    });
+    let mut answers = std::pin::pin!(stream::iter(answers).buffered(at_once.max(1)));
+    while let Some((count, found)) = answers.next().await {
+        let found = found?;
         if found.len() != count {
             return Err(EmbedError::Count(found.len(), count));
         }
@@ -108,5 +115,43 @@ pub async fn embed_all(
                 .map_err(|why| EmbedError::Vector(vectors.len(), why))?;
             vectors.push(vector);
         }
+    }
+    Ok(vectors)
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::Barrier;
+
+    use super::*;
+
+    /// Answers nobody before so many ask at once.
+    #[derive(Debug)]
+    struct Together(Barrier);
+
+    #[async_trait]
+    impl Embedder for Together {
+        fn model(&self) -> &'static str {
+            "together"
+        }
+
+        fn dimension(&self) -> usize {
+            1
+        }
+
+        async fn embed(&self, texts: Vec<String>) -> Result<Vec<Vec<f32>>, EmbedError> {
+            self.0.wait().await;
+            let length = |text: &String| vec![text.len() as f32];
+            Ok(texts.iter().map(length).collect())
+        }
+    }
+
+    #[tokio::test]
+    async fn several_batches_are_embedded_at_once_and_come_back_in_order() {
+        let texts: Vec<String> = (1..=3 * BATCH).map(|n| "x".repeat(n)).collect();
+        let together = Together(Barrier::new(3));
+        let vectors = embed_all(&together, texts, 3).await.unwrap();
+        let expected: Vec<Vec<f32>> = (1..=3 * BATCH).map(|n| vec![n as f32]).collect();
+        assert_eq!(vectors, expected);
     }
 }

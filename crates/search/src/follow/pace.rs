@@ -28,6 +28,14 @@ impl Pace {
         Self(Some(busy))
     }
 
+    /// Batches that are embedded at once: on every core, unless somebody is to be spared.
+    pub(super) fn at_once(&self) -> usize {
+        match self.0 {
+            Some(_) => 1,
+            None => std::thread::available_parallelism().map_or(1, usize::from),
+        }
+    }
+
     pub(super) fn is_busy(&self) -> bool {
         self.0.as_ref().is_some_and(|busy| busy.is_busy())
     }

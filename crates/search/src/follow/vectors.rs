@@ -29,6 +29,7 @@ pub(crate) async fn fill_vectors(
     index: &IndexFile,
     embedder: &dyn Embedder,
     changes: &mut Changes,
+    at_once: usize,
 ) -> Result<Filled, SearchError> {
     let mut filled = Filled::default();
     let documents = changes.put.iter_mut().chain(&mut changes.restore);
@@ -49,7 +50,7 @@ pub(crate) async fn fill_vectors(
         .iter()
         .map(|at| chunks[*at].embed_text.clone())
         .collect();
-    match embed_all(embedder, texts).await {
+    match embed_all(embedder, texts, at_once).await {
         Ok(vectors) => {
             filled.embedded = vectors.len() as u64;
             for (at, vector) in missing.into_iter().zip(vectors) {
@@ -72,7 +73,8 @@ impl Indexer {
         let Some(embedder) = self.model.get() else {
             return Ok(());
         };
-        let filled = fill_vectors(&self.index, embedder.as_ref(), changes).await?;
+        let filled =
+            fill_vectors(&self.index, embedder.as_ref(), changes, self.pace.at_once()).await?;
         done.reused += filled.reused;
         done.embedded += filled.embedded;
         if let Some(error) = filled.failed {
@@ -106,7 +108,12 @@ impl Indexer {
             let text = |row: &Unembedded| {
                 embed_text_of(row.title.as_deref().unwrap_or_default(), &row.content)
             };
-            let vectors = embed_all(embedder.as_ref(), rows.iter().map(text).collect()).await?;
+            let vectors = embed_all(
+                embedder.as_ref(),
+                rows.iter().map(text).collect(),
+                self.pace.at_once(),
+            )
+            .await?;
             done.embedded += vectors.len() as u64;
             let vectors: Vec<_> = rows.iter().map(|row| row.chunk).zip(vectors).collect();
             self.index.add_vectors(model, dimension, &vectors)?;

@@ -67,8 +67,8 @@ async fn both_protocols_bring_the_same_vectors() {
         .await
         .unwrap();
     let texts: Vec<String> = (0..100).map(|n| "x".repeat(n)).collect();
-    let one = embed_all(&tei, texts.clone()).await.unwrap();
-    let two = embed_all(&openai, texts).await.unwrap();
+    let one = embed_all(&tei, texts.clone(), 1).await.unwrap();
+    let two = embed_all(&openai, texts, 1).await.unwrap();
     assert_eq!(one.len(), 100);
     for (a, b) in one.iter().flatten().zip(two.iter().flatten()) {
         assert!((a - b).abs() < 1e-6);

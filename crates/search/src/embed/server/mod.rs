@@ -202,7 +202,7 @@ async fn embed(inputs: &Value, embedder: &dyn Embedder) -> Result<Vec<Vec<f32>>,
     };
     let texts = texts.ok_or_else(|| bad("a text or a list of texts is needed"))?;
     counted("inputs", texts.len())?;
-    embed_all(embedder, texts)
+    embed_all(embedder, texts, 1)
         .await
         .map_err(|error| Refusal(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))
 }
