@@ -56,12 +56,12 @@ pub(super) fn crawl_row(row: &Row, at: usize) -> Result<CrawlRow, Fault> {
     })
 }
 
-/// Hosts as one crawl sees them, in order of id.
 pub(super) const HOSTS: &str = "SELECT h.id, h.name, h.next_allowed, h.delay_ms, h.failures,
     coalesce(c.suspended, 0::int2), coalesce(c.pages_done, 0), coalesce(c.requests, 0)
     FROM unnest($2::int8[]) n(id) JOIN hosts h ON h.id = n.id
     LEFT JOIN crawl_hosts c ON c.crawl = $1 AND c.host = h.id ORDER BY h.id";
 
+/// Hosts as one crawl sees them, in order of id.
 pub(super) async fn hosts(
     conn: &Conn,
     crawl: CrawlId,

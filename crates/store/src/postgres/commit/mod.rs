@@ -44,11 +44,17 @@ use crate::contract::{
 };
 
 /// What nearly every commit asks, and what takes longest to plan.
-pub(super) fn statements() -> Vec<&'static str> {
-    let (known, pending) = (search::KNOWN.as_str(), routed::PENDING.as_str());
-    let (finish, rows) = (ends::FINISH.as_str(), depth::ROWS.as_str());
-    let known = [known, pending, finish, rows, &depth::MOVE, WAKE];
-    known.into_iter().chain([hosts::LOCK, ends::LOCK]).collect()
+pub(super) fn statements() -> [&'static str; 8] {
+    [
+        &search::KNOWN,
+        &routed::PENDING,
+        hosts::LOCK,
+        ends::LOCK,
+        &ends::FINISH,
+        &depth::ROWS,
+        &depth::MOVE,
+        WAKE,
+    ]
 }
 
 impl PostgresStore {
