@@ -26,6 +26,11 @@ fn segment_file(path: &Path, number: u32) -> PathBuf {
 }
 
 async fn keep(crawl: &Crawl<'_>, name: &str, body: &str) -> Sequence {
+    let settlement = settlement(crawl, name, body).await;
+    crawl.commit(vec![settlement]).await.last_seq.unwrap()
+}
+
+async fn settlement(crawl: &Crawl<'_>, name: &str, body: &str) -> Settlement {
     let record = segment::encode(
         &format!("https://a.test/{name}"),
         NOW,
@@ -34,15 +39,14 @@ async fn keep(crawl: &Crawl<'_>, name: &str, body: &str) -> Sequence {
         body.as_bytes(),
     );
     let visit = Visit {
-        body: Some(record.unwrap()),
+        body: Some(record),
         ..visit(OutcomeKind::Fetched)
     };
-    let settlement = Settlement {
+    Settlement {
         page: crawl.page(name).await,
         end: VisitEnd::Final(Box::new(visit)),
         links: Vec::new(),
-    };
-    crawl.commit(vec![settlement]).await.last_seq.unwrap()
+    }
 }
 
 async fn text(store: &SqliteStore, id: CrawlId, seq: Sequence) -> Option<String> {
@@ -209,4 +213,40 @@ async fn a_sweep_that_was_killed_before_the_file_was_gone_is_done_by_the_next() 
     store.close().await.unwrap();
     let store = open(&path);
     assert_eq!(text(&store, id, seq).await.as_deref(), Some("second"));
+}
+
+/// The frames that rows refer to, each with the number of its rows.
+fn frames(path: &Path) -> Vec<i64> {
+    let conn = rusqlite::Connection::open(path).unwrap();
+    let sql = "SELECT count(*) FROM results WHERE body_segment IS NOT NULL
+               GROUP BY body_segment, body_offset ORDER BY body_segment, body_offset";
+    let mut rows = conn.prepare(sql).unwrap();
+    let counts = rows.query_map([], |row| row.get(0)).unwrap();
+    counts.map(Result::unwrap).collect()
+}
+
+#[tokio::test]
+async fn pages_of_a_commit_are_compressed_together_and_read_one_by_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.db");
+    let store = open(&path);
+    let names: Vec<String> = (0..40).map(|n| format!("p{n}")).collect();
+    let seeds: Vec<&str> = names.iter().map(String::as_str).collect();
+    let crawl = Crawl::begin(&store, &seeds, breadth()).await;
+    let body = |name: &str| format!("<p>{}</p>{name}", "words of a template. ".repeat(2_000));
+    let mut batch = Vec::new();
+    for name in &seeds {
+        batch.push(settlement(&crawl, name, &body(name)).await);
+    }
+    crawl.commit(batch).await;
+    // 1.7 MB fill one frame and begin another.
+    assert_eq!(frames(&path).len(), 2);
+    assert_eq!(frames(&path).iter().sum::<i64>(), 40);
+    for (n, name) in seeds.iter().enumerate().rev() {
+        let found = text(&store, crawl.id, Sequence(n as i64 + 1)).await;
+        assert_eq!(found.unwrap(), body(name));
+    }
+    let file = segment_file(&path, 1);
+    assert!(std::fs::metadata(file).unwrap().len() < 100_000);
+    store.close().await.unwrap();
 }

@@ -117,7 +117,7 @@ async fn a_full_disk_loses_nothing_and_the_same_handle_goes_on() {
         let noise = |size: usize| (0..size).map(|n| (n * n % 251) as u8).collect::<Vec<u8>>();
         let record = body.map(|size| {
             let body = noise(size);
-            segment::encode("https://a.test/", NOW, 200, [], &body).unwrap()
+            segment::encode("https://a.test/", NOW, 200, [], &body)
         });
         let ballast = disk.0.path().join("ballast");
         std::fs::write(&ballast, vec![0; 2 << 20]).unwrap();

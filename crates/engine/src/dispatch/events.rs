@@ -396,7 +396,9 @@ fn weight_of(settlement: &Settlement) -> usize {
     let body = match &settlement.end {
         VisitEnd::Final(visit) => {
             let content = visit.digest.as_ref().and_then(|d| d.content.as_ref());
-            visit.body.as_ref().map_or(0, Vec::len) + content.map_or(0, Vec::len)
+            let plain = visit.body.as_ref().map_or(0, Vec::len) + content.map_or(0, Vec::len);
+            // Packed as soon as their batch is begun.
+            plain / 4
         }
         VisitEnd::Retry { .. } | VisitEnd::Refused(_) => 0,
     };

@@ -163,10 +163,8 @@ fn keep_body(plan: &CrawlPlan, raw: &Raw, visit: &mut Visit) {
     let headers = raw.head.headers.iter();
     let headers = headers.map(|(name, value)| (name.as_str(), value.as_bytes()));
     let (url, at) = (raw.url.as_str(), visit.crawled_at);
-    match segment::encode(url, at, raw.head.status, headers, &raw.body.bytes) {
-        Ok(record) => visit.body = Some(record),
-        Err(error) => tracing::warn!(url, %error, "a body could not be kept"),
-    }
+    let record = segment::encode(url, at, raw.head.status, headers, &raw.body.bytes);
+    visit.body = Some(record);
 }
 
 fn take(plan: &CrawlPlan, raw: &Raw, visit: &mut Visit, found: &Extracted) {
@@ -184,10 +182,6 @@ fn take(plan: &CrawlPlan, raw: &Raw, visit: &mut Visit, found: &Extracted) {
 /// Fingerprints, and the content where it is kept.
 fn digest_of(url: &Url, at: UnixMillis, found: &Extracted, json: Option<&[u8]>) -> Digest {
     let content = json.map(|json| segment::encode_content(url.as_str(), at, json));
-    let content = content.transpose().unwrap_or_else(|error| {
-        tracing::warn!(%url, %error, "content could not be kept");
-        None
-    });
     Digest {
         // Pages without text are no copies of each other.
         text_hash: (found.word_count > 0).then_some(found.text_sha256),

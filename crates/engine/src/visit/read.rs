@@ -63,10 +63,6 @@ pub(super) fn read_through(
             &body.bytes,
         )
     });
-    let record = record.transpose().unwrap_or_else(|error| {
-        tracing::warn!(url = %url, %error, "a body could not be kept");
-        None
-    });
     ReadBody {
         length: body.bytes.len() as u64,
         truncated: body.truncated,

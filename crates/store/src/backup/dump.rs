@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::{error::BackupError, manifest::TableFacts, postgres::DUMP, tools::Tool};
-use crate::segment::warc;
+use crate::segment::{frame, warc};
 
 /// Tables that lie in parts, whose names are numbered.
 const IN_PARTS: [&str; 3] = ["hosts", "urls", "crawl_pages"];
@@ -87,9 +87,12 @@ impl Seen {
         self.records += 1;
         let mut cells = row.split(|byte| *byte == b'\t');
         let (kind, record) = (cells.nth(2), cells.next());
-        let decoded = record.and_then(bytes_of).is_some_and(|record| match kind {
-            Some(b"0") => warc::decode_body(&record).is_ok(),
-            _ => warc::decode_content(&record).is_ok(),
+        let record = record
+            .and_then(bytes_of)
+            .and_then(|frame| frame::expand(&frame).ok());
+        let decoded = record.is_some_and(|record| match kind {
+            Some(b"0") => warc::body(&record).is_ok(),
+            _ => warc::content(&record).is_ok(),
         });
         self.broken += u64::from(!decoded);
     }
@@ -142,7 +145,7 @@ mod tests {
     fn a_record_that_cannot_be_read_is_noticed() {
         let record =
             crate::segment::encode_content("http://a.test/", trawl_types::UnixMillis(0), b"{}");
-        let hex = super::super::files::hex(&record.unwrap());
+        let hex = super::super::files::hex(&frame::compress(&record).unwrap());
         let text = format!(
             "COPY public.records (crawl, seq, kind, record) FROM stdin;\n\
              1\t1\t1\t\\\\x{hex}\n1\t2\t1\t\\\\x{}\n\\.\n",

@@ -13,7 +13,7 @@ use super::{
     sqlite::{self, BODIES, DATABASE, SEARCH},
 };
 use crate::{
-    segment::{self, BodyRef},
+    segment::{BodyRef, fetch::Records},
     sqlite::Fault,
 };
 
@@ -139,12 +139,13 @@ fn read_records(
 ) -> Result<(u64, u64), BackupError> {
     let read = || -> Result<(u64, u64), Fault> {
         let mut statement = conn.prepare(
-            "SELECT body_segment, body_offset, body_length, body_crc, 0 FROM results
+            "SELECT body_segment, body_offset, body_length, body_crc, body_within, 0 FROM results
              WHERE body_segment IS NOT NULL
-             UNION SELECT segment, offset, length, crc, 1 FROM contents
+             UNION SELECT segment, offset, length, crc, within, 1 FROM contents
              WHERE segment IS NOT NULL ORDER BY 1, 2",
         )?;
         let mut rows = statement.query([])?;
+        let kept = Records::of(bodies.to_owned());
         let (mut records, mut lost) = (0, 0);
         while let Some(row) = rows.next()? {
             let reference = BodyRef {
@@ -152,10 +153,11 @@ fn read_records(
                 offset: row.get::<_, i64>(1)? as u64,
                 length: row.get::<_, i64>(2)? as u64,
                 crc: row.get(3)?,
+                within: row.get(4)?,
             };
-            let decoded = match row.get::<_, i64>(4)? {
-                0 => segment::fetch::body(bodies, reference),
-                _ => segment::fetch::content(bodies, reference),
+            let decoded = match row.get::<_, i64>(5)? {
+                0 => kept.body(reference),
+                _ => kept.content(reference),
             };
             // Its file has its checksum, so it was so before.
             records += 1;

@@ -120,7 +120,7 @@ pub struct Visit {
     pub links_total: u32,
     pub fetch_time_ms: u64,
     pub crawled_at: UnixMillis,
-    /// A compressed segment record (see `segment::encode`), to be appended and referenced.
+    /// The answer as a record (see `segment::encode`), to be compressed and kept.
     pub body: Option<Vec<u8>>,
     /// What was made of the body, where that was asked for.
     pub digest: Option<Digest>,
@@ -136,7 +136,7 @@ pub struct Digest {
     pub near: Option<u64>,
     /// The first page of the crawl whose text is nearly the same. The store does not look for it.
     pub near_duplicate_of: Option<PageId>,
-    /// A compressed segment record (see `segment::encode_content`), to be appended and referenced.
+    /// Content as a record (see `segment::encode_content`), to be compressed and kept.
     pub content: Option<Vec<u8>>,
 }
 

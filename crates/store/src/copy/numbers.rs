@@ -1,7 +1,5 @@
 //! Numbers of pages, hosts and records as the other store has them.
 
-use std::path::Path;
-
 use rusqlite::{Connection, OptionalExtension, types::Value};
 use rustc_hash::FxHashMap;
 use serde_json::Value as Json;
@@ -11,7 +9,7 @@ use super::plan::Kept;
 use crate::{
     contract::StoreError,
     postgres::identity::{first_choice, host_id},
-    segment::{self, BodyRef},
+    segment::{BodyRef, fetch::Records, frame},
     sqlite::Fault,
 };
 
@@ -94,39 +92,40 @@ impl Inner {
         &self,
         kept: Kept,
         page: i64,
-        (segment, offset): (i64, i64),
+        (segment, offset, within): (i64, i64, i64),
     ) -> Result<Option<(i64, i64)>, Fault> {
         let sql = match kept {
             Kept::Body => {
                 "SELECT crawl, seq FROM results WHERE page = ?1 AND body_segment = ?2
-                 AND body_offset = ?3 ORDER BY crawl, seq LIMIT 1"
+                 AND body_offset = ?3 AND body_within = ?4 ORDER BY crawl, seq LIMIT 1"
             }
             Kept::Content => {
                 "SELECT c.crawl, c.seq FROM results r
                  JOIN contents c ON c.crawl = r.crawl AND c.seq = r.seq
-                 WHERE r.page = ?1 AND c.segment = ?2 AND c.offset = ?3
+                 WHERE r.page = ?1 AND c.segment = ?2 AND c.offset = ?3 AND c.within = ?4
                  ORDER BY c.crawl, c.seq LIMIT 1"
             }
         };
         let owner = self
             .conn
             .prepare_cached(sql)?
-            .query_row([page, segment, offset], |row| {
+            .query_row([page, segment, offset, within], |row| {
                 Ok((row.get(0)?, row.get(1)?))
             })
             .optional()?;
         Ok(owner)
     }
 
-    /// Of crawl, number, kind, segment, offset, length, checksum, and the page at the end.
+    /// Of crawl, number, kind, segment, offset, length, checksum, place within, and the page at the end.
+    /// A record of its own, as the other store keeps them.
     pub(super) fn record(
         &mut self,
         kept: Kept,
         values: &[Value],
-        folder: &Path,
+        records: &Records,
     ) -> Result<Option<Vec<u8>>, Fault> {
         let page = values.last().map_or(0, number);
-        let place = (number(&values[3]), number(&values[4]));
+        let place = (number(&values[3]), number(&values[4]), number(&values[7]));
         let visit = (number(&values[0]), number(&values[1]));
         if self.owner(kept, page, place)? != Some(visit) {
             return Ok(None);
@@ -136,10 +135,11 @@ impl Inner {
             offset: place.1 as u64,
             length: number(&values[5]) as u64,
             crc: number(&values[6]) as u32,
+            within: place.2 as u32,
         };
-        let record = segment::fetch::record(folder, reference)?;
+        let record = records.record(reference)?;
         self.lost += u64::from(record.is_none());
-        Ok(record)
+        Ok(record.map(|record| frame::compress(&record)).transpose()?)
     }
 }
 

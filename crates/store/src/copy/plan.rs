@@ -30,9 +30,9 @@ pub(crate) enum As {
     /// Only looked at, by what follows.
     Aside,
     /// Crawl and number of the visit under which a body lies: made of segment and offset (which stand
-    /// `Aside` before it) and the page (the last column).
+    /// `Aside` before it), the place within (which it stands for) and the page (the last column).
     Owner(Kept),
-    /// The record itself, of the visit that owns it; others have no row.
+    /// The record itself, of the visit that owns it; others have no row. Stands for the place within.
     Record(Kept),
 }
 

@@ -21,7 +21,7 @@ use crate::{
     SqliteStore,
     contract::StoreError,
     postgres::identity::host_id,
-    segment,
+    segment::{self, fetch::Records},
     sqlite::{self, Fault, Lock},
 };
 
@@ -42,6 +42,7 @@ pub(crate) struct Batch {
 pub(crate) struct Source {
     path: PathBuf,
     secret: KeySecret,
+    records: Records,
     inner: Mutex<Inner>,
     _lock: Lock,
 }
@@ -69,6 +70,7 @@ impl Source {
         Ok(Self {
             path: path.to_owned(),
             secret,
+            records: Records::of(segment::folder(path)),
             inner: Mutex::new(Inner::new(conn)),
             _lock: lock,
         })
@@ -154,7 +156,6 @@ impl Source {
 
     /// The rows after a key, as many as one batch takes.
     pub(crate) fn read(&self, plan: &Plan, cursor: Option<&str>) -> Result<Batch, StoreError> {
-        let folder = segment::folder(&self.path);
         let key = match cursor {
             Some(text) => from_cursor(text).ok_or_else(|| {
                 StoreError::Database(format!("the copy of {} is nowhere", plan.name))
@@ -162,7 +163,7 @@ impl Source {
             None => plan.first.iter().copied().map(start).collect(),
         };
         let secret = self.secret;
-        self.ask(|inner| inner.read(plan, key, secret, &folder))
+        self.ask(|inner| inner.read(plan, key, secret, &self.records))
     }
 }
 
@@ -206,7 +207,7 @@ impl Inner {
         plan: &Plan,
         key: Vec<Value>,
         secret: KeySecret,
-        folder: &Path,
+        records: &Records,
     ) -> Result<Batch, Fault> {
         let sql = format!("{} LIMIT {ROWS}", plan.select);
         let found: Vec<Vec<Value>> = {
@@ -226,7 +227,7 @@ impl Inner {
                 Some(Value::Integer(id)) => *id,
                 _ => 0,
             };
-            if let Some(row) = self.convert(plan, &values, secret, folder)? {
+            if let Some(row) = self.convert(plan, &values, secret, records)? {
                 size += row.iter().map(Cell::size).sum::<usize>();
                 rows.push(row);
                 ids.push(id);
@@ -246,7 +247,7 @@ impl Inner {
         plan: &Plan,
         values: &[Value],
         secret: KeySecret,
-        folder: &Path,
+        records: &Records,
     ) -> Result<Option<Row>, Fault> {
         let mut row = Vec::with_capacity(plan.columns.len());
         for (at, becomes) in plan.becomes.iter().enumerate() {
@@ -263,7 +264,11 @@ impl Inner {
                 As::HostNamed => row.push(Cell::Int(host_id(secret, text(value)).0)),
                 As::Links => row.push(Cell::Text(self.links(text(value))?)),
                 As::Owner(kept) => {
-                    let place = (number(&values[at - 2]), number(&values[at - 1]));
+                    let place = (
+                        number(&values[at - 2]),
+                        number(&values[at - 1]),
+                        number(value),
+                    );
                     let page = values.last().map_or(0, number);
                     let owner = match values[at - 2] {
                         Value::Integer(_) => self.owner(*kept, page, place)?,
@@ -272,7 +277,7 @@ impl Inner {
                     row.push(owner.map(|owner| owner.0).into());
                     row.push(owner.map(|owner| owner.1).into());
                 }
-                As::Record(kept) => match self.record(*kept, values, folder)? {
+                As::Record(kept) => match self.record(*kept, values, records)? {
                     Some(record) => row.push(Cell::Bytes(record)),
                     None => return Ok(None),
                 },

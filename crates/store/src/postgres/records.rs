@@ -14,7 +14,7 @@ use crate::{
         StoreError,
         read::{PendingUrl, StoredPrint},
     },
-    segment::warc,
+    segment::{frame, warc},
 };
 
 /// Columns of a record, in the order of [`record`]; a condition follows.
@@ -170,10 +170,14 @@ async fn decoded(
     sql: &'static str,
     crawl: CrawlId,
     seq: Sequence,
-    decode: fn(&[u8]) -> std::io::Result<Vec<u8>>,
+    part: fn(&[u8]) -> std::io::Result<&[u8]>,
 ) -> Result<Option<Vec<u8>>, Fault> {
     let row = conn.query_opt(sql, &[&crawl.0, &seq.0]).await?;
-    let decoded = row.map(|row| decode(row.get(0))).transpose();
+    let decode = |row: Row| {
+        let record = frame::expand(row.get(0))?;
+        part(&record).map(<[u8]>::to_vec)
+    };
+    let decoded = row.map(decode).transpose();
     Ok(decoded.map_err(|error| StoreError::Segment(error.to_string()))?)
 }
 
@@ -186,7 +190,7 @@ pub(super) async fn body(
     crawl: CrawlId,
     seq: Sequence,
 ) -> Result<Option<Vec<u8>>, Fault> {
-    decoded(conn, BODY, crawl, seq, warc::decode_body).await
+    decoded(conn, BODY, crawl, seq, warc::body).await
 }
 
 /// With its head.
@@ -195,7 +199,7 @@ pub(super) async fn answer(
     crawl: CrawlId,
     seq: Sequence,
 ) -> Result<Option<Vec<u8>>, Fault> {
-    decoded(conn, BODY, crawl, seq, warc::decode_content).await
+    decoded(conn, BODY, crawl, seq, warc::content).await
 }
 
 pub(super) async fn content(
@@ -206,7 +210,7 @@ pub(super) async fn content(
     let sql = "SELECT b.record FROM contents c
         JOIN records b ON b.crawl = c.record_crawl AND b.seq = c.record_seq AND b.kind = 1
         WHERE c.crawl = $1 AND c.seq = $2";
-    decoded(conn, sql, crawl, seq, warc::decode_content).await
+    decoded(conn, sql, crawl, seq, warc::content).await
 }
 
 pub(super) async fn near_prints(

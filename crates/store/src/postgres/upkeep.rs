@@ -25,7 +25,7 @@ use crate::{
         },
         write::Digest,
     },
-    shared::codes::FINGERPRINTS,
+    shared::{codes::FINGERPRINTS, compressed::compressed},
 };
 
 /// Numbers of a log, or rows of a queue, that one transaction looks at.
@@ -123,9 +123,12 @@ impl Upkeep for PostgresStore {
         &self,
         crawl: CrawlId,
         seq: Sequence,
-        digest: Digest,
+        mut digest: Digest,
         _now: UnixMillis,
     ) -> Result<Option<Sequence>, StoreError> {
+        if let Some(record) = digest.content.take() {
+            digest.content = Some(compressed(record).await?);
+        }
         self.ask_within(STEPPING, async {
             let conn = self.soon().await?;
             revise::revise(&conn, crawl, seq, &digest).await

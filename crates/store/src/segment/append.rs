@@ -10,7 +10,7 @@ use std::{
 
 use trawl_types::UnixMillis;
 
-use super::{BodyRef, file_name, numbers, warc};
+use super::{BodyRef, file_name, frame, numbers, warc};
 
 /// A new file is begun after this many bytes.
 const SEGMENT_BYTES: u64 = 1 << 30;
@@ -75,15 +75,17 @@ impl Appender {
         self.end
     }
 
-    pub(crate) fn append(&mut self, record: &[u8], now: UnixMillis) -> io::Result<BodyRef> {
-        let file = self.file_for(record.len() as u64, now)?;
+    /// Appends a frame; gives a reference to its first record.
+    pub(crate) fn append(&mut self, frame: &[u8], now: UnixMillis) -> io::Result<BodyRef> {
+        let file = self.file_for(frame.len() as u64, now)?;
         let reference = BodyRef {
             segment: self.end.segment,
             offset: self.end.offset,
-            length: record.len() as u64,
-            crc: crc32fast::hash(record),
+            length: frame.len() as u64,
+            crc: crc32fast::hash(frame),
+            within: 0,
         };
-        write_all(&file, record)?;
+        write_all(&file, frame)?;
         self.end.offset += reference.length;
         Ok(reference)
     }
@@ -131,7 +133,7 @@ impl Appender {
         let file = Arc::new(file);
         if self.end.offset == 0 {
             file.set_len(0)?;
-            let info = warc::info(self.end.segment, now)?;
+            let info = frame::compress(&warc::info(self.end.segment, now))?;
             write_all(&file, &info)?;
             self.end.offset = info.len() as u64;
             // The file's name must be as durable as its content.

@@ -1,16 +1,20 @@
 //! Bodies, kept beside the database in append-only files that other tools can read.
 //!
-//! Each record is one zstd frame around one WARC/1.1 record, so `zstdcat 000001.warc.zst` is a
-//! WARC file and every record can be read alone. The database refers to records by segment,
-//! offset, length and checksum; whatever it does not refer to does not exist. Modules in the
-//! order of the data:
+//! Each zstd frame holds a few WARC/1.1 records, so `zstdcat 000001.warc.zst` is a WARC file and
+//! every frame can be read alone. The database refers to records by segment, by offset, length and
+//! checksum of their frame, and by their place within it; whatever it does not refer to does not
+//! exist. Modules in the order of the data:
 //!
 //! * [`warc`]: one answer as a record, and back
+//! * [`pack`]: which records go into a frame together
+//! * [`frame`]: bytes to frames, and back
 //! * [`append`]: the end of the newest file, owned by the writer
 //! * [`fetch`]: one record by its reference
 
 pub(crate) mod append;
 pub(crate) mod fetch;
+pub(crate) mod frame;
+pub(crate) mod pack;
 pub(crate) mod warc;
 
 pub use warc::{encode, encode_content, split_answer};
@@ -21,10 +25,12 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BodyRef {
     pub(crate) segment: u32,
+    /// Of the frame, as are length and checksum.
     pub(crate) offset: u64,
     pub(crate) length: u64,
-    /// Of the compressed bytes.
     pub(crate) crc: u32,
+    /// Where the record begins in what the frame holds.
+    pub(crate) within: u32,
 }
 
 /// The folder of a database's segments.

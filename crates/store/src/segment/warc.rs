@@ -1,17 +1,14 @@
-//! One answer as a compressed WARC record, and back. Pure: no files, no clock, no randomness.
+//! One answer as a WARC record, and back. Pure: no files, no clock, no randomness.
 //!
 //! Everything in the headers comes from strangers; nothing of it may end a line early.
 
-use std::cell::RefCell;
+use std::io;
 
 use chrono::{DateTime, SecondsFormat};
 use trawl_types::UnixMillis;
 
-use crate::contract::StoreError;
-
-/// Below zero zstd trades size for speed: a sixth more bytes than at level 1 for a quarter less
-/// time, of which compressing takes more than anything else that is done to a page.
-const LEVEL: i32 = -3;
+/// Of every record.
+const END: &[u8] = b"\r\n\r\n";
 /// Described by the body that is kept, which is decoded and whole.
 const REPLACED: [&str; 4] = [
     "content-encoding",
@@ -20,24 +17,14 @@ const REPLACED: [&str; 4] = [
     "connection",
 ];
 
-thread_local! {
-    // A compressor holds hundreds of kilobytes that are worth keeping from page to page.
-    static COMPRESSOR: RefCell<Option<zstd::bulk::Compressor<'static>>> = const { RefCell::new(None) };
-    static ROOM: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
-}
-
-/// What is compressed into on each thread is kept up to this size.
-const MOST_ROOM: usize = 256 << 10;
-
-/// The record of an answer, ready to be appended to a segment. Meant for worker threads: this is
-/// where the time goes.
+/// The record of an answer. A store packs and compresses it with others.
 pub fn encode<'a>(
     url: &str,
     fetched_at: UnixMillis,
     status: u16,
     headers: impl IntoIterator<Item = (&'a str, &'a [u8])>,
     body: &[u8],
-) -> Result<Vec<u8>, StoreError> {
+) -> Vec<u8> {
     let mut http = Vec::with_capacity(1024);
     http.extend_from_slice(format!("HTTP/1.1 {status} \r\n").as_bytes());
     for (name, value) in headers {
@@ -65,13 +52,12 @@ pub fn encode<'a>(
     record.extend_from_slice(head.as_bytes());
     record.extend_from_slice(&http);
     record.extend_from_slice(body);
-    record.extend_from_slice(b"\r\n\r\n");
-    compress(&record).map_err(|error| StoreError::Segment(error.to_string()))
+    record.extend_from_slice(END);
+    record
 }
 
-/// What was made of an answer, as JSON, ready to be appended to a segment: a record that WARC calls
-/// a conversion. Meant for worker threads.
-pub fn encode_content(url: &str, at: UnixMillis, json: &[u8]) -> Result<Vec<u8>, StoreError> {
+/// What was made of an answer, as JSON: a record that WARC calls a conversion.
+pub fn encode_content(url: &str, at: UnixMillis, json: &[u8]) -> Vec<u8> {
     let mut record = Vec::with_capacity(json.len() + 512);
     record.extend_from_slice(b"WARC/1.1\r\nWARC-Type: conversion\r\nWARC-Target-URI: ");
     push_clean(&mut record, url.as_bytes());
@@ -85,12 +71,19 @@ pub fn encode_content(url: &str, at: UnixMillis, json: &[u8]) -> Result<Vec<u8>,
     );
     record.extend_from_slice(head.as_bytes());
     record.extend_from_slice(json);
-    record.extend_from_slice(b"\r\n\r\n");
-    compress(&record).map_err(|error| StoreError::Segment(error.to_string()))
+    record.extend_from_slice(END);
+    record
+}
+
+/// What records of the same kind and host begin with.
+pub(crate) fn family(record: &[u8]) -> &[u8] {
+    // One slash is in the version of the format, two are in the address, the next ends its host.
+    let end = memchr::memchr_iter(b'/', record).nth(3);
+    &record[..end.unwrap_or(record.len())]
 }
 
 /// The record that opens every file.
-pub(crate) fn info(segment: u32, now: UnixMillis) -> std::io::Result<Vec<u8>> {
+pub(crate) fn info(segment: u32, now: UnixMillis) -> Vec<u8> {
     let fields = format!(
         "software: trawl/{}\r\nformat: WARC File Format 1.1\r\n\
          conformsTo: http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/\r\n",
@@ -105,29 +98,31 @@ pub(crate) fn info(segment: u32, now: UnixMillis) -> std::io::Result<Vec<u8>> {
         super::file_name(segment),
         fields.len(),
     );
-    compress(record.as_bytes())
+    record.into_bytes()
 }
 
-/// The body inside a record that [`encode`] made.
-pub(crate) fn decode_body(record: &[u8]) -> std::io::Result<Vec<u8>> {
-    let mut plain = zstd::stream::decode_all(record)?;
-    let range = body_range(&plain).ok_or_else(|| {
-        std::io::Error::new(std::io::ErrorKind::InvalidData, "not a response record")
-    })?;
-    plain.truncate(range.end);
-    plain.drain(..range.start);
-    Ok(plain)
+/// The body inside a record that [`encode`] made. Whatever stands behind the record is not looked at.
+pub(crate) fn body(record: &[u8]) -> io::Result<&[u8]> {
+    let range = body_range(record).ok_or_else(|| wrong("not a response record"))?;
+    Ok(&record[range])
 }
 
-/// The JSON inside a record that [`encode_content`] made.
-pub(crate) fn decode_content(record: &[u8]) -> std::io::Result<Vec<u8>> {
-    let mut plain = zstd::stream::decode_all(record)?;
-    let range = block_range(&plain).ok_or_else(|| {
-        std::io::Error::new(std::io::ErrorKind::InvalidData, "not a conversion record")
-    })?;
-    plain.truncate(range.end);
-    plain.drain(..range.start);
-    Ok(plain)
+/// What is inside a record: the JSON that [`encode_content`] was given, or an answer with its head.
+pub(crate) fn content(record: &[u8]) -> io::Result<&[u8]> {
+    let range = block_range(record).ok_or_else(|| wrong("not a record"))?;
+    Ok(&record[range])
+}
+
+/// The record alone, without what stands behind it.
+pub(crate) fn alone(record: &[u8]) -> io::Result<&[u8]> {
+    let range = block_range(record).ok_or_else(|| wrong("not a record"))?;
+    record
+        .get(..range.end + END.len())
+        .ok_or_else(|| wrong("a record without its end"))
+}
+
+fn wrong(why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, why)
 }
 
 /// Headers and body of an answer as [`encode`] wrote it.
@@ -202,55 +197,41 @@ fn record_id(parts: &[&[u8]]) -> String {
     )
 }
 
-/// As long as it has to be and no longer: records wait in memory until they are written.
-fn compress(plain: &[u8]) -> std::io::Result<Vec<u8>> {
-    COMPRESSOR.with_borrow_mut(|slot| {
-        let compressor = match slot {
-            Some(compressor) => compressor,
-            None => slot.insert(zstd::bulk::Compressor::new(LEVEL)?),
-        };
-        ROOM.with_borrow_mut(|room| {
-            room.clear();
-            room.reserve(zstd::zstd_safe::compress_bound(plain.len()));
-            compressor.compress_to_buffer(plain, room)?;
-            let record = room.clone();
-            room.clear();
-            room.shrink_to(MOST_ROOM);
-            Ok(record)
-        })
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn text(record: &[u8]) -> String {
-        let plain = zstd::stream::decode_all(record).unwrap();
-        String::from_utf8_lossy(&plain).into_owned()
+        String::from_utf8_lossy(record).into_owned()
     }
 
     fn sample(url: &str, headers: &[(&str, &[u8])], body: &[u8]) -> Vec<u8> {
         let headers = headers.iter().copied();
-        encode(url, UnixMillis(1_700_000_000_000), 200, headers, body).unwrap()
+        encode(url, UnixMillis(1_700_000_000_000), 200, headers, body)
     }
 
     #[test]
     fn a_body_is_read_back_as_it_was() {
-        let body: &[u8] = b"<p>\r\n\r\n\xff\x00</p>\r\n\r\n";
-        let record = sample("https://a.test/", &[("Content-Type", b"text/html")], body);
-        assert_eq!(decode_body(&record).unwrap(), body);
-        assert_eq!(
-            decode_body(&sample("https://a.test/", &[], b"")).unwrap(),
-            b""
-        );
+        let sent: &[u8] = b"<p>\r\n\r\n\xff\x00</p>\r\n\r\n";
+        let record = sample("https://a.test/", &[("Content-Type", b"text/html")], sent);
+        assert_eq!(body(&record).unwrap(), sent);
+        assert_eq!(body(&sample("https://a.test/", &[], b"")).unwrap(), b"");
+    }
+
+    #[test]
+    fn a_record_is_told_from_what_stands_behind_it() {
+        let record = sample("https://a.test/", &[], b"one");
+        let both = [record.clone(), sample("https://a.test/", &[], b"two")].concat();
+        assert_eq!(alone(&both).unwrap(), record);
+        assert_eq!(body(&both).unwrap(), b"one");
+        assert!(alone(&record[..record.len() - 1]).is_err());
     }
 
     #[test]
     fn an_answer_comes_apart_into_headers_and_body() {
         let record = sample("https://a.test/", &[("X-A", b"b: c")], b"\r\n\r\nbody");
-        let answer = decode_content(&record).unwrap();
-        let (headers, body) = split_answer(&answer);
+        let answer = content(&record).unwrap();
+        let (headers, body) = split_answer(answer);
         assert_eq!(headers, [("X-A", "b: c"), ("Content-Length", "8")]);
         assert_eq!(body, b"\r\n\r\nbody");
         assert_eq!(split_answer(b"no answer"), (Vec::new(), &b"no answer"[..]));
@@ -259,8 +240,8 @@ mod tests {
     #[test]
     fn content_is_read_back_as_it_was() {
         let json = b"{\"markdown\":\"a\\r\\n\\r\\nb\"}";
-        let record = encode_content("https://a.test/\r\nX: y", UnixMillis(0), json).unwrap();
-        assert_eq!(decode_content(&record).unwrap(), json);
+        let record = encode_content("https://a.test/\r\nX: y", UnixMillis(0), json);
+        assert_eq!(content(&record).unwrap(), json);
         assert!(text(&record).contains("\r\nWARC-Type: conversion\r\n"));
     }
 
@@ -282,7 +263,7 @@ mod tests {
     fn line_breaks_in_urls_and_headers_do_not_break_out_of_the_record() {
         let evil = "https://a.test/\r\nWARC-Type: metadata\r\n\r\nx";
         let record = sample(evil, &[("A\r\nB", b"c\r\n\r\nWARC/1.1")], b"body");
-        assert_eq!(decode_body(&record).unwrap(), b"body");
+        assert_eq!(body(&record).unwrap(), b"body");
         assert_eq!(text(&record).matches("\r\nWARC-Type:").count(), 1);
     }
 

@@ -5,8 +5,10 @@
 //! * [`link_lists`]: such texts over several crawls
 //! * [`codes`]: ranks, chains of redirects, what a crawl keeps, whether a refusal may be lifted
 //! * [`recent`]: a map that forgets
+//! * [`compressed`]: frames made beside everything else
 
 pub(crate) mod codes;
+pub(crate) mod compressed;
 pub(crate) mod link_lists;
 pub(crate) mod link_text;
 pub(crate) mod recent;

@@ -76,13 +76,17 @@ pub(super) fn count(conn: &Connection, chore: &Chore) -> Result<Cleaned, Fault> 
         } => {
             let to = (after + STEP).min(*last);
             let values = params![crawl.0, after, to, before];
-            let sum = |length: &str, table: &str, old: &str| {
-                let sql =
-                    format!("SELECT count(*), coalesce(sum({length}), 0) FROM {table} WHERE {old}");
+            // Frames that several rows share are counted once.
+            let sum = |prefix: &str, table: &str, old: &str| {
+                let sql = format!(
+                    "SELECT coalesce(sum(rows), 0), coalesce(sum(length), 0) FROM
+                     (SELECT count(*) AS rows, max({prefix}length) AS length FROM {table}
+                      WHERE {old} GROUP BY {prefix}segment, {prefix}offset)"
+                );
                 ask(&sql, values)
             };
-            let bodies = sum("body_length", "results", OLD_BODIES)?;
-            let contents = sum("length", "contents", OLD_CONTENTS)?;
+            let bodies = sum("body_", "results", OLD_BODIES)?;
+            let contents = sum("", "contents", OLD_CONTENTS)?;
             Ok(Cleaned {
                 rows: bodies.rows + contents.rows,
                 bytes: bodies.bytes + contents.bytes,

@@ -14,6 +14,7 @@ use super::{
     fault::Fault,
     link_text::LinkText,
     originals::Originals,
+    packing::{Kept, Packed, Spot},
     reader,
     results::{self, Finished},
     row::Row,
@@ -24,7 +25,7 @@ use crate::{
     contract::write::{
         CommitBatch, CommitReport, HostUpdate, Settlement, Visit, VisitEnd, WriteRules,
     },
-    segment::append::Appender,
+    segment::{BodyRef, append::Appender},
 };
 
 /// Milliseconds.
@@ -66,6 +67,8 @@ pub(crate) struct Commit<'c> {
     pub(super) open: &'c mut OpenCrawl,
     pub(super) memory: &'c mut Memory,
     pub(super) bodies: &'c mut Appender,
+    /// Where the frames of this commit begin, as far as they are appended.
+    places: Vec<Option<BodyRef>>,
     pub(super) report: CommitReport,
     /// Hosts that the report must introduce.
     pub(super) new_hosts: Vec<HostId>,
@@ -76,6 +79,13 @@ pub(crate) struct Commit<'c> {
     /// What this commit adds to the figures of hosts and minutes.
     ends: FxHashMap<HostId, HostEnds>,
     activity: FxHashMap<(i64, u8), (i64, i64)>,
+}
+
+/// Where lies what a visit keeps.
+#[derive(Debug, Clone, Copy)]
+struct KeptAt {
+    body: Option<BodyRef>,
+    content: Option<BodyRef>,
 }
 
 /// The page whose links are being taken.
@@ -101,6 +111,7 @@ impl<'c> Commit<'c> {
             open,
             memory,
             bodies,
+            places: Vec::new(),
             report: CommitReport::default(),
             new_hosts: Vec::new(),
             moved: FxHashMap::default(),
@@ -111,11 +122,16 @@ impl<'c> Commit<'c> {
     }
 
     /// Writes a whole batch.
-    pub(crate) fn run(mut self, batch: &mut CommitBatch) -> Result<CommitReport, Fault> {
+    pub(crate) fn run(
+        mut self,
+        batch: &mut CommitBatch,
+        packed: &Packed,
+    ) -> Result<CommitReport, Fault> {
         let before = self.open.counters;
         let bodies_before = self.bodies.end();
-        for settlement in &mut batch.settlements {
-            self.settle(settlement)?;
+        self.places = vec![None; packed.frames.len()];
+        for (number, settlement) in batch.settlements.iter_mut().enumerate() {
+            self.settle(settlement, packed, packed.kept(number))?;
         }
         for update in &batch.hosts {
             self.update_host(update)?;
@@ -179,7 +195,12 @@ impl<'c> Commit<'c> {
 
     /// A page that is not pending was settled before, perhaps by a lease that a crash repeated:
     /// the first end stands.
-    fn settle(&mut self, settlement: &mut Settlement) -> Result<(), Fault> {
+    fn settle(
+        &mut self,
+        settlement: &mut Settlement,
+        packed: &Packed,
+        kept: Kept,
+    ) -> Result<(), Fault> {
         let page = settlement.page;
         let row = Row::find(&mut self.sql.find_row, self.crawl, page)?;
         let Some(row) = row.filter(|row| row.state == PageState::Pending) else {
@@ -189,7 +210,8 @@ impl<'c> Commit<'c> {
             VisitEnd::Final(visit) => {
                 let end = (PageState::Done, None, Some(visit.outcome.kind));
                 self.watch_transition(page, TerrainState::Fetching, end);
-                self.end_visit(page, row.host, visit)?;
+                let kept = self.append(packed, kept)?;
+                self.end_visit(page, row.host, visit, kept)?;
             }
             VisitEnd::Retry {
                 attempts,
@@ -222,11 +244,32 @@ impl<'c> Commit<'c> {
         self.take_links(source, &mut settlement.links)
     }
 
-    fn end_visit(&mut self, page: PageId, host: HostId, visit: &Visit) -> Result<(), Fault> {
-        let body = match &visit.body {
-            Some(record) => Some(self.bodies.append(record, self.now)?),
-            None => None,
+    /// Where what a visit keeps lies from now on. A frame is appended with the first of its records.
+    fn append(&mut self, packed: &Packed, kept: Kept) -> Result<KeptAt, Fault> {
+        let mut place = |spot: Option<Spot>| -> Result<Option<BodyRef>, Fault> {
+            let Some(Spot { frame, within }) = spot else {
+                return Ok(None);
+            };
+            let place = match self.places[frame] {
+                Some(place) => place,
+                None => self.bodies.append(&packed.frames[frame], self.now)?,
+            };
+            self.places[frame] = Some(place);
+            Ok(Some(BodyRef { within, ..place }))
         };
+        Ok(KeptAt {
+            body: place(kept.body)?,
+            content: place(kept.content)?,
+        })
+    }
+
+    fn end_visit(
+        &mut self,
+        page: PageId,
+        host: HostId,
+        visit: &Visit,
+        kept: KeptAt,
+    ) -> Result<(), Fault> {
         let seq = self.open.counters.finish(visit.outcome.kind);
         let duplicate_of = self.original(page, compared(visit))?;
         let finished = Finished {
@@ -234,7 +277,7 @@ impl<'c> Commit<'c> {
             seq: Sequence(seq),
             page,
             visit,
-            body,
+            body: kept.body,
             duplicate_of,
         };
         let elder = results::write(&mut self.sql, &finished, self.open.has_elders)?;
@@ -243,7 +286,7 @@ impl<'c> Commit<'c> {
             None => duplicate_of,
         };
         if let Some(digest) = &visit.digest {
-            self.take_digest(Sequence(seq), digest, copied.is_some())?;
+            self.take_digest(Sequence(seq), digest, kept.content, copied.is_some())?;
         }
         self.sql.finish_row.execute(params![
             self.crawl.0,

@@ -51,12 +51,9 @@ impl Commit<'_> {
         &mut self,
         seq: Sequence,
         digest: &Digest,
+        content: Option<BodyRef>,
         is_copy: bool,
     ) -> Result<(), Fault> {
-        let content = match &digest.content {
-            Some(record) => Some(self.bodies.append(record, self.now)?),
-            None => None,
-        };
         let kept = match content {
             Some(_) => self.open.keeps,
             None => FINGERPRINTS,
@@ -68,7 +65,8 @@ impl Commit<'_> {
             .conn
             .prepare_cached(
                 "INSERT INTO contents (crawl, seq, text_hash, near, near_duplicate_of, kept,
-                 segment, offset, length, crc) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+                 segment, offset, length, crc, within)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
                  ON CONFLICT DO UPDATE SET near_duplicate_of = excluded.near_duplicate_of",
             )?
             .execute(params![
@@ -82,6 +80,7 @@ impl Commit<'_> {
                 content.map(|at| at.offset as i64),
                 content.map(|at| at.length as i64),
                 content.map(|at| at.crc),
+                content.map_or(0, |at| at.within),
             ])?;
         Ok(())
     }
@@ -96,8 +95,9 @@ impl Commit<'_> {
     ) -> Result<Option<PageId>, Fault> {
         let conn = self.sql.conn;
         conn.prepare_cached(
-            "INSERT INTO contents (crawl, seq, text_hash, near, kept, segment, offset, length, crc)
-             SELECT ?1, ?2, text_hash, near, kept, segment, offset, length, crc
+            "INSERT INTO contents (crawl, seq, text_hash, near, kept, segment, offset, length, crc,
+             within)
+             SELECT ?1, ?2, text_hash, near, kept, segment, offset, length, crc, within
              FROM contents WHERE crawl = ?3 AND seq = ?4",
         )?
         .execute([self.crawl.0, seq.0, elder.0, elder.1])?;
@@ -131,7 +131,7 @@ pub(crate) fn content_ref(
     crawl: CrawlId,
     seq: Sequence,
 ) -> Result<Option<BodyRef>, Fault> {
-    let sql = "SELECT segment, offset, length, crc FROM contents
+    let sql = "SELECT segment, offset, length, crc, within FROM contents
                WHERE crawl = ?1 AND seq = ?2 AND segment IS NOT NULL";
     reader::segment_ref(conn, sql, crawl, seq)
 }

@@ -6,6 +6,7 @@
 //! * [`open`]: a path becomes a store, with its lock and its threads
 //! * [`schema`]: the file's format and its migrations
 //! * [`lock`]: one writing process at a time
+//! * [`packing`]: bodies and content compressed, before they are written
 //! * [`writer`]: the thread that writes, command by command
 //! * [`crawls`]: a crawl's beginning, return and end
 //! * [`commit`]: one transaction of settled visits
@@ -50,6 +51,7 @@ mod lock;
 mod open;
 mod originals;
 mod overview;
+mod packing;
 mod pages;
 mod pool;
 mod purge;
@@ -81,7 +83,12 @@ pub(crate) use schema::key_secret;
 pub(crate) use sweep::used as used_segments;
 pub use terrain_rows::{BusyDomain, TerrainRows};
 
-use std::{path::PathBuf, sync::Mutex, thread::JoinHandle, time::Duration};
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex},
+    thread::JoinHandle,
+    time::Duration,
+};
 
 use async_trait::async_trait;
 use tokio::sync::{mpsc, oneshot};
@@ -103,7 +110,7 @@ use crate::{
         read::{CrawlCounts, CrawlRow, PendingUrl, StoredHost, StoredLink, StoredPrint},
         write::{CommitBatch, CommitReport, NewLink, WriteRules},
     },
-    segment,
+    segment::fetch::Records,
     shared::link_text,
 };
 
@@ -120,6 +127,7 @@ pub struct SqliteStore {
     path: PathBuf,
     secret: KeySecret,
     pool: ReadPool,
+    records: Arc<Records>,
     /// `None` where the file was opened only to be read.
     threads: Option<Threads>,
 }
@@ -220,8 +228,10 @@ impl Store for SqliteStore {
             .await
     }
 
-    async fn commit(&self, batch: CommitBatch) -> Result<CommitReport, StoreError> {
-        let told = self.tell(|reply| Command::Commit(batch, reply)).await;
+    async fn commit(&self, mut batch: CommitBatch) -> Result<CommitReport, StoreError> {
+        let packed = packing::pack(&mut batch).await?;
+        let commit = |reply| Command::Commit(batch, packed, reply);
+        let told = self.tell(commit).await;
         told.map(|(report, _)| report)
     }
 
@@ -312,21 +322,21 @@ impl Store for SqliteStore {
     }
 
     async fn body(&self, crawl: CrawlId, seq: Sequence) -> Result<Option<Vec<u8>>, StoreError> {
-        let folder = segment::folder(&self.path);
+        let records = Arc::clone(&self.records);
         self.pool
             .ask(move |conn| match reader::body_ref(conn, crawl, seq)? {
-                Some(reference) => Ok(segment::fetch::body(&folder, reference)?),
+                Some(reference) => Ok(records.body(reference)?),
                 None => Ok(None),
             })
             .await
     }
 
     async fn content(&self, crawl: CrawlId, seq: Sequence) -> Result<Option<Vec<u8>>, StoreError> {
-        let folder = segment::folder(&self.path);
+        let records = Arc::clone(&self.records);
         self.pool
             .ask(
                 move |conn| match duplicates::content_ref(conn, crawl, seq)? {
-                    Some(reference) => Ok(segment::fetch::content(&folder, reference)?),
+                    Some(reference) => Ok(records.content(reference)?),
                     None => Ok(None),
                 },
             )

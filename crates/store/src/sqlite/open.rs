@@ -1,6 +1,10 @@
 //! A path becomes a store: lock, format, segments, threads, in this order.
 
-use std::{path::Path, sync::Mutex, thread};
+use std::{
+    path::Path,
+    sync::{Arc, Mutex},
+    thread,
+};
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension, config::DbConfig};
 use tokio::sync::mpsc;
@@ -19,6 +23,7 @@ use crate::{
     segment::{
         self,
         append::{Appender, End},
+        fetch::Records,
     },
 };
 
@@ -80,6 +85,7 @@ fn open_readable(path: &Path) -> Result<SqliteStore, Fault> {
         path: path.to_owned(),
         secret: schema::key_secret(&conn, path)?,
         pool: ReadPool::new(path),
+        records: Arc::new(Records::of(segment::folder(path))),
         threads: None,
     })
 }
@@ -127,6 +133,7 @@ fn open_writable(path: &Path, options: &OpenOptions) -> Result<SqliteStore, Faul
         path: path.to_owned(),
         secret,
         pool: ReadPool::new(path),
+        records: Arc::new(Records::of(segment::folder(path))),
         threads: Some(Threads {
             commands: Mutex::new(Some(commands)),
             writer: Mutex::new(Some(thread)),

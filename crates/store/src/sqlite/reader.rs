@@ -203,12 +203,13 @@ pub(crate) fn body_ref(
     crawl: CrawlId,
     seq: Sequence,
 ) -> Result<Option<BodyRef>, Fault> {
-    let sql = "SELECT body_segment, body_offset, body_length, body_crc FROM results
+    let sql = "SELECT body_segment, body_offset, body_length, body_crc, body_within FROM results
                WHERE crawl = ?1 AND seq = ?2 AND body_segment IS NOT NULL";
     segment_ref(conn, sql, crawl, seq)
 }
 
-/// Where a record of a result lies in the segment files: number, offset, length, checksum.
+/// Where a record of a result lies in the segment files: number, offset, length and checksum of its
+/// frame, and where it begins in there.
 pub(crate) fn segment_ref(
     conn: &Connection,
     sql: &str,
@@ -223,6 +224,7 @@ pub(crate) fn segment_ref(
                 offset: row.get::<_, i64>(1)? as u64,
                 length: row.get::<_, i64>(2)? as u64,
                 crc: row.get(3)?,
+                within: row.get(4)?,
             })
         })
         .optional()?;

@@ -22,9 +22,10 @@ pub(crate) const INSERT: &str =
     "INSERT INTO results (crawl, seq, page, outcome, status, error, attempts, crawled_at,
      fetch_time_ms, links_total, truncated, content_length, content_hash, content_type,
      charset, language, etag, last_modified, robots, final_url, redirect_to, canonical_url,
-     title, description, body_segment, body_offset, body_length, body_crc, duplicate_of)
+     title, description, body_segment, body_offset, body_length, body_crc, body_within,
+     duplicate_of)
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
-     ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29)";
+     ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30)";
 
 /// Writes one entry. An answer "not modified" says that what an earlier crawl saw still holds, so
 /// what it left out is taken from there; gives that entry's crawl and number.
@@ -63,6 +64,7 @@ pub(crate) fn write(
         finished.body.map(|body| body.offset as i64),
         finished.body.map(|body| body.length as i64),
         finished.body.map(|body| body.crc),
+        finished.body.map_or(0, |body| body.within),
         finished.duplicate_of.map(|page| page.0),
     ])?;
     if visit.outcome.kind == OutcomeKind::NotModified && has_elders {
@@ -92,7 +94,8 @@ fn inherit(conn: &Connection, finished: &Finished<'_>) -> Result<Option<(i64, i6
            links_total = max(new.links_total, old.links_total),
            truncated = max(new.truncated, old.truncated),
            body_segment = old.body_segment, body_offset = old.body_offset,
-           body_length = old.body_length, body_crc = old.body_crc
+           body_length = old.body_length, body_crc = old.body_crc,
+           body_within = old.body_within
          FROM results AS old
          WHERE new.crawl = ?1 AND new.seq = ?2 AND old.crawl = ?3 AND old.seq = ?4",
     )?

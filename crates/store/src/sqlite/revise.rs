@@ -16,6 +16,8 @@ pub(crate) struct Revision {
     pub(crate) crawl: CrawlId,
     pub(crate) seq: Sequence,
     pub(crate) digest: Digest,
+    /// The frame with its content.
+    pub(crate) content: Option<Vec<u8>>,
     pub(crate) now: UnixMillis,
 }
 
@@ -23,11 +25,11 @@ const COPY: &str = "INSERT INTO results (crawl, seq, page, outcome, status, erro
      crawled_at, fetch_time_ms, links_total, truncated, content_length, content_hash,
      content_type, charset, language, etag, last_modified, robots, final_url, redirect_to,
      canonical_url, title, description, body_segment, body_offset, body_length, body_crc,
-     duplicate_of)
+     body_within, duplicate_of)
    SELECT crawl, ?3, page, outcome, status, error, attempts, crawled_at, fetch_time_ms,
      links_total, truncated, content_length, content_hash, content_type, charset, language, etag,
      last_modified, robots, final_url, redirect_to, canonical_url, title, description,
-     body_segment, body_offset, body_length, body_crc, duplicate_of
+     body_segment, body_offset, body_length, body_crc, body_within, duplicate_of
    FROM results WHERE crawl = ?1 AND seq = ?2";
 
 impl Writer {
@@ -69,8 +71,8 @@ impl Writer {
             "UPDATE crawl_pages SET seq = ?3 WHERE crawl = ?1 AND page = ?2",
             [crawl.0, page, new],
         )?;
-        let content = match &digest.content {
-            Some(record) => Some(self.bodies.append(record, revision.now)?),
+        let content = match &revision.content {
+            Some(frame) => Some(self.bodies.append(frame, revision.now)?),
             None => None,
         };
         let keeps = "SELECT keeps FROM crawls WHERE id = ?1";

@@ -20,6 +20,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../../migrations/sqlite/0005_accounts.sql"),
     include_str!("../../../../migrations/sqlite/0006_overview.sql"),
     include_str!("../../../../migrations/sqlite/0007_duties.sql"),
+    include_str!("../../../../migrations/sqlite/0008_frames.sql"),
 ];
 
 /// What a file turned out to be.

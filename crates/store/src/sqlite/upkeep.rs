@@ -1,5 +1,7 @@
 //! Looking after the file: which chores there are, and figures counted row by row.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use rusqlite::{Connection, params};
 use trawl_types::{CrawlId, OutcomeKind, ReasonCode, Sequence, UnixMillis};
@@ -25,6 +27,7 @@ use crate::{
         write::Digest,
     },
     segment,
+    shared::compressed::compressed,
 };
 
 #[async_trait]
@@ -77,10 +80,10 @@ impl Upkeep for SqliteStore {
     }
 
     async fn answer(&self, crawl: CrawlId, seq: Sequence) -> Result<Option<Vec<u8>>, StoreError> {
-        let folder = segment::folder(&self.path);
+        let records = Arc::clone(&self.records);
         self.pool
             .ask(move |conn| match reader::body_ref(conn, crawl, seq)? {
-                Some(reference) => Ok(segment::fetch::content(&folder, reference)?),
+                Some(reference) => Ok(records.content(reference)?),
                 None => Ok(None),
             })
             .await
@@ -90,13 +93,18 @@ impl Upkeep for SqliteStore {
         &self,
         crawl: CrawlId,
         seq: Sequence,
-        digest: Digest,
+        mut digest: Digest,
         now: UnixMillis,
     ) -> Result<Option<Sequence>, StoreError> {
+        let content = match digest.content.take() {
+            Some(record) => Some(compressed(record).await?),
+            None => None,
+        };
         let revision = Box::new(Revision {
             crawl,
             seq,
             digest,
+            content,
             now,
         });
         self.tell(|reply| Command::Revise(revision, reply)).await

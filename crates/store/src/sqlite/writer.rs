@@ -16,6 +16,7 @@ use super::{
     duties::Note,
     fault::Fault,
     lock::Lock,
+    packing::Packed,
     purge::PurgeStep,
     reader,
     revise::Revision,
@@ -43,7 +44,7 @@ pub(crate) enum Command {
     SetState(CrawlId, CrawlState, String, UnixMillis, Reply<()>),
     /// The batch goes back with the report: taking apart what other threads have allocated is
     /// left to them.
-    Commit(CommitBatch, Reply<(CommitReport, CommitBatch)>),
+    Commit(CommitBatch, Packed, Reply<(CommitReport, CommitBatch)>),
     EnsureHost(CrawlId, String, Reply<StoredHost>),
     DeleteJob(String, Reply<bool>),
     ChangeQueue(CrawlId, QueueChange, Reply<Changed>),
@@ -119,8 +120,9 @@ impl Writer {
                     let done = self.set_state(crawl, state, &why, now);
                     let _ = reply.send(done.map_err(|fault| fault.at(&self.path)));
                 }
-                Command::Commit(mut batch, reply) => {
-                    let done = self.commit(&mut batch).map(|report| (report, batch));
+                Command::Commit(mut batch, packed, reply) => {
+                    let done = self.commit(&mut batch, &packed);
+                    let done = done.map(|report| (report, batch));
                     let _ = reply.send(done.map_err(|fault| fault.at(&self.path)));
                 }
                 Command::EnsureHost(crawl, name, reply) => {
@@ -179,9 +181,9 @@ impl Writer {
         }
     }
 
-    fn commit(&mut self, batch: &mut CommitBatch) -> Result<CommitReport, Fault> {
+    fn commit(&mut self, batch: &mut CommitBatch, packed: &Packed) -> Result<CommitReport, Fault> {
         let (crawl, now) = (batch.crawl, batch.now);
-        self.transaction(crawl, now, |commit| commit.run(batch))
+        self.transaction(crawl, now, |commit| commit.run(batch, packed))
     }
 
     fn ensure_host(&self, crawl: CrawlId, name: &str) -> Result<StoredHost, Fault> {

@@ -50,8 +50,8 @@ pub(in crate::copy) const PLANS: &[Plan] = &[
         select: "SELECT crawl, seq, crawled_at, fetch_time_ms, content_length, duplicate_of,
                    attempts, links_total, status, outcome, truncated, content_hash, error,
                    content_type, charset, language, etag, last_modified, robots, final_url,
-                   redirect_to, canonical_url, title, description, body_segment, body_offset, 0,
-                   page
+                   redirect_to, canonical_url, title, description, body_segment, body_offset,
+                   body_within, page
                  FROM results WHERE (crawl, seq) > (?1, ?2) ORDER BY crawl, seq",
         key: 2,
         first: &[Start::Number, Start::Number],
@@ -90,7 +90,8 @@ pub(in crate::copy) const PLANS: &[Plan] = &[
         name: "bodies",
         table: "records",
         columns: RECORD,
-        select: "SELECT crawl, seq, 0, body_segment, body_offset, body_length, body_crc, 0, page
+        select: "SELECT crawl, seq, 0, body_segment, body_offset, body_length, body_crc,
+                   body_within, page
                  FROM results WHERE (crawl, seq) > (?1, ?2) AND body_segment IS NOT NULL
                  ORDER BY crawl, seq",
         key: 2,
@@ -122,7 +123,7 @@ pub(in crate::copy) const PLANS: &[Plan] = &[
         ],
         select:
             "SELECT c.crawl, c.seq, c.near, c.near_duplicate_of, c.kept, c.text_hash, c.segment,
-                   c.offset, 0, r.page
+                   c.offset, c.within, r.page
                  FROM contents c JOIN results r ON r.crawl = c.crawl AND r.seq = c.seq
                  WHERE (c.crawl, c.seq) > (?1, ?2) ORDER BY c.crawl, c.seq",
         key: 2,
@@ -144,7 +145,7 @@ pub(in crate::copy) const PLANS: &[Plan] = &[
         name: "made of bodies",
         table: "records",
         columns: RECORD,
-        select: "SELECT c.crawl, c.seq, 1, c.segment, c.offset, c.length, c.crc, 0, r.page
+        select: "SELECT c.crawl, c.seq, 1, c.segment, c.offset, c.length, c.crc, c.within, r.page
                  FROM contents c JOIN results r ON r.crawl = c.crawl AND r.seq = c.seq
                  WHERE (c.crawl, c.seq) > (?1, ?2) AND c.segment IS NOT NULL
                  ORDER BY c.crawl, c.seq",

@@ -40,8 +40,9 @@ pub(super) use work::{Memory, OpenCrawl, Work};
 use super::{PostgresStore, pool::Param, reader, retry::Attempt, tallies};
 use crate::contract::{
     StoreError,
-    write::{CommitBatch, CommitReport},
+    write::{CommitBatch, CommitReport, VisitEnd},
 };
+use crate::shared::compressed::compressed_each;
 
 /// What nearly every commit asks, and what takes longest to plan.
 pub(super) fn statements() -> [&'static str; 8] {
@@ -58,12 +59,13 @@ pub(super) fn statements() -> [&'static str; 8] {
 }
 
 impl PostgresStore {
-    pub(super) async fn settle(&self, batch: CommitBatch) -> Result<CommitReport, StoreError> {
+    pub(super) async fn settle(&self, mut batch: CommitBatch) -> Result<CommitReport, StoreError> {
         if self.pool.is_closed() {
             return Err(StoreError::Stopped);
         }
         let open = self.opened().get(&batch.crawl).cloned();
         let open = open.ok_or(StoreError::NoCrawl(batch.crawl))?;
+        compress_kept(&mut batch).await?;
         let mut work = Work::new(open, batch);
         if work.has_links() {
             work.number = self.commit_number().await?;
@@ -124,4 +126,30 @@ impl PostgresStore {
         report.last_seq = (last > 0).then_some(trawl_types::Sequence(last));
         Ok(report)
     }
+}
+
+/// Records as the table keeps them, each in a frame of its own: rows are read alone.
+async fn compress_kept(batch: &mut CommitBatch) -> Result<(), StoreError> {
+    let plain: Vec<Vec<u8>> = kept(batch).map(std::mem::take).collect();
+    if plain.is_empty() {
+        return Ok(());
+    }
+    let frames = compressed_each(plain).await?;
+    for (record, frame) in kept(batch).zip(frames) {
+        *record = frame;
+    }
+    Ok(())
+}
+
+fn kept(batch: &mut CommitBatch) -> impl Iterator<Item = &mut Vec<u8>> {
+    batch.settlements.iter_mut().flat_map(|settlement| {
+        let visit = match &mut settlement.end {
+            VisitEnd::Final(visit) => Some(visit),
+            VisitEnd::Retry { .. } | VisitEnd::Refused(_) => None,
+        };
+        visit.into_iter().flat_map(|visit| {
+            let content = visit.digest.as_mut().and_then(|d| d.content.as_mut());
+            visit.body.as_mut().into_iter().chain(content)
+        })
+    })
 }

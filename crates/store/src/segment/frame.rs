@@ -1,0 +1,53 @@
+//! Bytes to zstd frames and back. Pure: no files, no clock, no randomness.
+
+use std::{cell::RefCell, io};
+
+use zstd::zstd_safe::CParameter;
+
+/// The quickest level that looks at every byte. Pages of a site repeat each other, so that most of a
+/// frame is long matches.
+const LEVEL: i32 = 1;
+/// Finds what was said anywhere in a frame of [`super::pack::FRAME_BYTES`], which level 1 forgets
+/// halfway through.
+const WINDOW_LOG: u32 = 21;
+const HASH_LOG: u32 = 16;
+/// What is compressed into on each thread is kept up to this size.
+const MOST_ROOM: usize = 1 << 20;
+
+thread_local! {
+    // A compressor holds hundreds of kilobytes that are worth keeping from frame to frame.
+    static COMPRESSOR: RefCell<Option<zstd::bulk::Compressor<'static>>> = const { RefCell::new(None) };
+    static ROOM: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// As long as it has to be and no longer: frames wait in memory until they are written.
+pub(crate) fn compress(plain: &[u8]) -> io::Result<Vec<u8>> {
+    COMPRESSOR.with_borrow_mut(|slot| {
+        let compressor = match slot {
+            Some(compressor) => compressor,
+            None => slot.insert(compressor()?),
+        };
+        ROOM.with_borrow_mut(|room| {
+            room.clear();
+            room.reserve(zstd::zstd_safe::compress_bound(plain.len()));
+            compressor.compress_to_buffer(plain, room)?;
+            let frame = room.as_slice().to_vec();
+            if room.capacity() > MOST_ROOM {
+                *room = Vec::new();
+            }
+            Ok(frame)
+        })
+    })
+}
+
+fn compressor() -> io::Result<zstd::bulk::Compressor<'static>> {
+    let mut compressor = zstd::bulk::Compressor::new(LEVEL)?;
+    compressor.set_parameter(CParameter::WindowLog(WINDOW_LOG))?;
+    compressor.set_parameter(CParameter::HashLog(HASH_LOG))?;
+    Ok(compressor)
+}
+
+/// All of a frame.
+pub(crate) fn expand(frame: &[u8]) -> io::Result<Vec<u8>> {
+    zstd::stream::decode_all(frame)
+}

@@ -1,0 +1,85 @@
+//! Which records go into a frame together. Pages of a site share most of their markup, which is then
+//! stored once and takes little time to compress; what is read alone costs the frame up to it. Pure.
+
+use super::warc;
+
+/// A frame takes records until it has as many bytes; a longer record is a frame of its own.
+pub(crate) const FRAME_BYTES: usize = 1 << 20;
+
+/// Records that are compressed together, one after the other.
+#[derive(Debug, Default)]
+pub(crate) struct Group {
+    pub(crate) plain: Vec<u8>,
+    /// Which records they are, and where each begins.
+    pub(crate) members: Vec<(usize, u32)>,
+}
+
+/// All records in groups, those of a host and kind beside each other.
+pub(crate) fn groups(records: &[Vec<u8>]) -> Vec<Group> {
+    let mut order: Vec<usize> = (0..records.len()).collect();
+    order.sort_by_key(|number| warc::family(&records[*number]));
+    let mut groups: Vec<Group> = Vec::new();
+    for number in order {
+        let record = &records[number];
+        let group = match groups.last_mut() {
+            Some(group) if group.plain.len() + record.len() <= FRAME_BYTES => group,
+            _ => {
+                groups.push(Group::default());
+                let last = groups.len() - 1;
+                &mut groups[last]
+            }
+        };
+        group.members.push((number, group.plain.len() as u32));
+        group.plain.extend_from_slice(record);
+    }
+    groups
+}
+
+#[cfg(test)]
+mod tests {
+    use trawl_types::UnixMillis;
+
+    use super::*;
+
+    fn record(url: &str, length: usize) -> Vec<u8> {
+        warc::encode(url, UnixMillis(0), 200, [], &vec![b'x'; length])
+    }
+
+    fn members(groups: &[Group]) -> Vec<Vec<usize>> {
+        let numbers = |group: &Group| group.members.iter().map(|(n, _)| *n).collect();
+        groups.iter().map(numbers).collect()
+    }
+
+    #[test]
+    fn records_of_a_host_and_kind_lie_beside_each_other_in_the_order_they_came() {
+        let conversion = warc::encode_content("http://a.test/1", UnixMillis(0), b"{}");
+        let records = [
+            record("http://b.test/1", 9),
+            record("http://a.test/2", 9),
+            conversion,
+            record("http://a.test/1", 9),
+        ];
+        let groups = groups(&records);
+        assert_eq!(members(&groups), [[2, 1, 3, 0]]);
+        for (number, start) in &groups[0].members {
+            let there = &groups[0].plain[*start as usize..];
+            assert!(there.starts_with(&records[*number]));
+        }
+    }
+
+    #[test]
+    fn a_group_ends_before_it_grows_too_long_and_a_long_record_is_alone() {
+        let half = FRAME_BYTES / 2;
+        let records = [
+            record("http://a.test/", half),
+            record("http://a.test/", half),
+            record("http://b.test/", 3 * FRAME_BYTES),
+            record("http://c.test/", 1),
+        ];
+        assert_eq!(
+            members(&groups(&records)),
+            [vec![0], vec![1], vec![2], vec![3]]
+        );
+        assert!(groups(&[]).is_empty());
+    }
+}

@@ -1,0 +1,24 @@
+//! Frames made beside the threads that everything else runs on.
+
+use std::io;
+
+use crate::{contract::StoreError, segment::frame};
+
+pub(crate) async fn compressed(plain: Vec<u8>) -> Result<Vec<u8>, StoreError> {
+    aside(move || frame::compress(&plain)).await
+}
+
+/// Each in a frame of its own.
+pub(crate) async fn compressed_each(plain: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, StoreError> {
+    aside(move || plain.iter().map(|plain| frame::compress(plain)).collect()).await
+}
+
+async fn aside<T: Send + 'static>(
+    work: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> Result<T, StoreError> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(Ok(done)) => Ok(done),
+        Ok(Err(error)) => Err(StoreError::Segment(error.to_string())),
+        Err(error) => Err(StoreError::Segment(error.to_string())),
+    }
+}
