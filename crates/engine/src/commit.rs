@@ -25,11 +25,16 @@ use trawl_types::{CrawlId, HostId, PageId, Scheme};
 
 use crate::{clock::Clock, plan::CrawlPlan, task::PageTask};
 
-const MOST_PER_BATCH: usize = 512;
-/// Bytes of one batch, about: what it admits comes back all at once.
-const MOST_BYTES_PER_BATCH: usize = 2 << 20;
+const MOST_PER_BATCH: usize = 384;
+/// Bytes of one batch, about: what it admits comes back all at once. Each batch writes the inner pages of
+/// the same indexes again, so that few large ones cost less than many small ones.
+const MOST_BYTES_PER_BATCH: usize = 4 << 20;
+/// Where nothing is left to lease, everybody waits for what a batch admits.
+const MOST_WHILE_HUNGRY: usize = 96;
 /// How long a small batch waits for company while there is other work to lease.
-const PATIENCE: Duration = Duration::from_millis(20);
+const PATIENCE: Duration = Duration::from_millis(40);
+/// The same where a commit is many round trips to a database that others wait for, too.
+const PATIENCE_WITH_OTHERS: Duration = Duration::from_millis(120);
 
 /// One thing to make durable, and what may happen once it is.
 #[derive(Debug)]
@@ -145,11 +150,27 @@ impl Committer {
         }
     }
 
+    fn most(&self) -> usize {
+        if self.hunger.is_felt() {
+            MOST_WHILE_HUNGRY
+        } else {
+            MOST_PER_BATCH
+        }
+    }
+
+    fn patience(&self) -> Duration {
+        if self.store.is_shared() {
+            PATIENCE_WITH_OTHERS
+        } else {
+            PATIENCE
+        }
+    }
+
     async fn gather(&mut self, first: Item) -> Vec<Item> {
         let mut weight = first.weight;
         let mut batch = vec![first];
         let mut waited = false;
-        while batch.len() < MOST_PER_BATCH && weight < MOST_BYTES_PER_BATCH {
+        while batch.len() < self.most() && weight < MOST_BYTES_PER_BATCH {
             match self.items.try_recv() {
                 Ok(item) => {
                     weight += item.weight;
@@ -157,7 +178,7 @@ impl Committer {
                 }
                 Err(_) if waited || self.hunger.is_felt() => break,
                 Err(_) => {
-                    self.hunger.wait(PATIENCE).await;
+                    self.hunger.wait(self.patience()).await;
                     waited = true;
                 }
             }

@@ -39,7 +39,9 @@ impl CrawlLimits {
     }
 }
 
-/// Enough to keep a host busy while more is fetched from the store, no more.
+/// Enough to keep a host busy while a commit brings more or more is fetched from the store, no more. A
+/// host that is asked for a page or two at a time needs few, and there are thousands of such hosts; one
+/// that gives thousands of pages a second needs many.
 fn lane_capacity(per_host: u32) -> usize {
-    (per_host as usize * 16).clamp(64, 1024)
+    (2 * per_host as usize * per_host as usize).clamp(64, 2048)
 }

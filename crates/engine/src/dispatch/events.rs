@@ -398,7 +398,7 @@ fn weight_of(settlement: &Settlement) -> usize {
             let content = visit.digest.as_ref().and_then(|d| d.content.as_ref());
             let plain = visit.body.as_ref().map_or(0, Vec::len) + content.map_or(0, Vec::len);
             // Packed as soon as their batch is begun.
-            plain / 4
+            plain / 8
         }
         VisitEnd::Retry { .. } | VisitEnd::Refused(_) => 0,
     };

@@ -62,8 +62,8 @@ use lookups::Found;
 use running::Running;
 
 /// Settled pages that may wait for their commit before no more are leased.
-const MOST_UNCOMMITTED: usize = 1024;
-const MOST_UNCOMMITTED_BYTES: usize = 6 << 20;
+const MOST_UNCOMMITTED: usize = 2048;
+const MOST_UNCOMMITTED_BYTES: usize = 12 << 20;
 /// Messages handled before the frontier is asked again.
 const MOST_PER_ROUND: usize = 256;
 

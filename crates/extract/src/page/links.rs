@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
 
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHasher};
 
 use super::href::{self, MAX_HREF_BYTES};
 use super::{PageLink, Rel};
@@ -26,7 +26,7 @@ impl LinkCollector {
     pub(crate) fn new(limit: usize) -> Self {
         LinkCollector {
             links: Vec::with_capacity(limit.min(32)),
-            seen: FxHashMap::default(),
+            seen: FxHashMap::with_capacity_and_hasher(limit.min(48), FxBuildHasher),
             limit,
             total: 0,
             truncated: false,

@@ -21,7 +21,9 @@ impl TextCollector {
 
     /// Appends text whose character references are decoded.
     pub(crate) fn push(&mut self, text: &str) {
-        if text.is_ascii() {
+        if self.has_room_for(text) && is_tidy(text.as_bytes()) {
+            self.push_word(text);
+        } else if text.is_ascii() {
             let is_space = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_whitespace);
             let ends_in_space = is_space(text.as_bytes().last());
             self.push_words(
@@ -40,6 +42,11 @@ impl TextCollector {
                 self.space();
             }
         }
+    }
+
+    /// Also with a space before it.
+    fn has_room_for(&self, text: &str) -> bool {
+        text.len() < self.limit.saturating_sub(self.characters)
     }
 
     fn push_words<'t>(&mut self, words: impl Iterator<Item = &'t str>, mut space_before: bool) {
@@ -102,6 +109,20 @@ impl TextCollector {
     }
 }
 
+/// Whether a text is words of visible ASCII with single spaces between them: most are, and nothing is to
+/// be done to them.
+fn is_tidy(text: &[u8]) -> bool {
+    let mut before = b' ';
+    for &byte in text {
+        let is_word = byte.is_ascii_graphic();
+        if !is_word && (byte != b' ' || before == b' ') {
+            return false;
+        }
+        before = byte;
+    }
+    before != b' '
+}
+
 /// One text collapsed and cut.
 pub(crate) fn collapse(text: &str, limit: usize) -> Box<str> {
     let mut collector = TextCollector::new(limit);
@@ -119,6 +140,9 @@ mod tests {
         assert_eq!(&*collapse("äöüß", 3), "äöü");
         assert_eq!(&*collapse("ab cd", 3), "ab");
         assert_eq!(&*collapse("ab cd", 4), "ab c");
+        assert_eq!(&*collapse("ab  cd", 9), "ab cd");
+        assert_eq!(&*collapse("ab cd ", 9), "ab cd");
+        assert_eq!(&*collapse(" ab\tcd", 9), "ab cd");
         assert_eq!(&*collapse("", 4), "");
         assert_eq!(&*collapse("abc", 0), "");
     }
@@ -131,7 +155,8 @@ mod tests {
         text.push(" map");
         text.space();
         text.push("x");
-        assert_eq!(&*text.take(), "Trawl map x");
+        text.push("y z");
+        assert_eq!(&*text.take(), "Trawl map xy z");
         assert!(text.is_empty());
     }
 }

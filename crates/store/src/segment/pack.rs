@@ -15,12 +15,13 @@ pub(crate) struct Group {
 }
 
 /// All records in groups, those of a host and kind beside each other.
-pub(crate) fn groups(records: &[Vec<u8>]) -> Vec<Group> {
+pub(crate) fn groups(mut records: Vec<Vec<u8>>) -> Vec<Group> {
     let mut order: Vec<usize> = (0..records.len()).collect();
     order.sort_by_key(|number| warc::family(&records[*number]));
     let mut groups: Vec<Group> = Vec::new();
     for number in order {
-        let record = &records[number];
+        // Given back as soon as it is copied: a batch is many megabytes.
+        let record = std::mem::take(&mut records[number]);
         let group = match groups.last_mut() {
             Some(group) if group.plain.len() + record.len() <= FRAME_BYTES => group,
             _ => {
@@ -30,7 +31,7 @@ pub(crate) fn groups(records: &[Vec<u8>]) -> Vec<Group> {
             }
         };
         group.members.push((number, group.plain.len() as u32));
-        group.plain.extend_from_slice(record);
+        group.plain.extend_from_slice(&record);
     }
     groups
 }
@@ -59,7 +60,7 @@ mod tests {
             conversion,
             record("http://a.test/1", 9),
         ];
-        let groups = groups(&records);
+        let groups = groups(records.to_vec());
         assert_eq!(members(&groups), [[2, 1, 3, 0]]);
         for (number, start) in &groups[0].members {
             let there = &groups[0].plain[*start as usize..];
@@ -77,9 +78,9 @@ mod tests {
             record("http://c.test/", 1),
         ];
         assert_eq!(
-            members(&groups(&records)),
+            members(&groups(records.to_vec())),
             [vec![0], vec![1], vec![2], vec![3]]
         );
-        assert!(groups(&[]).is_empty());
+        assert!(groups(Vec::new()).is_empty());
     }
 }

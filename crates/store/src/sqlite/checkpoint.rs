@@ -12,7 +12,7 @@ use std::{
 use rusqlite::{Connection, hooks::Wal};
 use tokio::sync::mpsc::WeakSender;
 
-use super::{lock::beside, writer::Command};
+use super::{lock::beside, open::connect, writer::Command};
 use crate::segment::append::Unsynced;
 
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -28,7 +28,6 @@ const REST: u32 = 3;
 #[derive(Debug)]
 pub(crate) struct Checkpointer {
     pub(crate) path: PathBuf,
-    pub(crate) conn: Connection,
     pub(crate) unsynced: Unsynced,
     /// Weak: the checkpointer alone does not keep the writer alive.
     pub(crate) writer: WeakSender<Command>,
@@ -37,13 +36,24 @@ pub(crate) struct Checkpointer {
 impl Checkpointer {
     /// Works until nobody is left to call: now and then, and when it is told that there is much.
     pub(crate) fn run(self, calls: &Receiver<()>) {
+        // Here and not before: whoever opens a store does not wait for it.
+        let conn = match connect(&self.path) {
+            Ok(conn) => conn,
+            Err(fault) => {
+                tracing::warn!(
+                    ?fault,
+                    "the write-ahead log is written back at the end alone"
+                );
+                return;
+            }
+        };
         let log = beside(&self.path, "-wal");
         while calls.recv_timeout(INTERVAL) != Err(RecvTimeoutError::Disconnected) {
             if length(&log) == 0 {
                 continue;
             }
             let began = Instant::now();
-            if self.write_back() > LONG_LOG
+            if self.write_back(&conn) > LONG_LOG
                 && let Some(writer) = self.writer.upgrade()
             {
                 // A full queue means a busy writer; the next round asks again.
@@ -56,14 +66,12 @@ impl Checkpointer {
     /// Bodies first: a row that survives a power cut should find what it refers to. A commit
     /// between the two steps may still lose its bodies; their checksums tell. Returns how many
     /// pages the log holds.
-    fn write_back(&self) -> i64 {
+    fn write_back(&self, conn: &Connection) -> i64 {
         if let Err(error) = self.unsynced.sync() {
             tracing::warn!(%error, "bodies could not be made durable");
             return 0;
         }
-        let done = self
-            .conn
-            .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| row.get(1));
+        let done = conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| row.get(1));
         done.unwrap_or_else(|error| {
             tracing::warn!(%error, "the write-ahead log could not be written back");
             0

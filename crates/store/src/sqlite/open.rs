@@ -118,7 +118,6 @@ fn open_writable(path: &Path, options: &OpenOptions) -> Result<SqliteStore, Faul
     let (commands, queue) = mpsc::channel(QUEUE);
     let checkpoints = Checkpoints::start(Checkpointer {
         path: path.to_owned(),
-        conn: connect(path)?,
         unsynced: bodies.unsynced(),
         writer: commands.downgrade(),
     })
@@ -145,7 +144,7 @@ fn no_thread(error: &std::io::Error) -> Fault {
     StoreError::Database(format!("no thread: {error}")).into()
 }
 
-fn connect(path: &Path) -> Result<Connection, Fault> {
+pub(super) fn connect(path: &Path) -> Result<Connection, Fault> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;

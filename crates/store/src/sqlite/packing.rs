@@ -53,8 +53,7 @@ pub(super) async fn pack(batch: &mut CommitBatch) -> Result<Packed, StoreError> 
         return Ok(Packed::default());
     }
     let mut kept = vec![Kept::default(); batch.settlements.len()];
-    let groups = pack::groups(&records);
-    drop(records);
+    let groups = pack::groups(records);
     for (frame, group) in groups.iter().enumerate() {
         for (number, within) in &group.members {
             let spot = Spot {

@@ -23,6 +23,9 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../../migrations/sqlite/0008_frames.sql"),
 ];
 
+/// What the migrations make of an empty file, in one step.
+const NEW: &str = include_str!("../../../../migrations/sqlite/schema.sql");
+
 /// What a file turned out to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Format {
@@ -32,7 +35,7 @@ enum Format {
 
 /// Brings a file to the newest format; it may be empty.
 pub(crate) fn prepare(conn: &mut Connection, path: &Path) -> Result<(), Fault> {
-    migrate(conn, path, MIGRATIONS)
+    migrate(conn, path, NEW, MIGRATIONS)
 }
 
 /// Whether a file is ours and has an older format, which `prepare` would bring up.
@@ -86,7 +89,13 @@ fn recognise(conn: &Connection, path: &Path, known: i64) -> Result<Format, Fault
     .into())
 }
 
-fn migrate(conn: &mut Connection, path: &Path, migrations: &[&str]) -> Result<(), Fault> {
+/// `new` is all of the migrations at once.
+fn migrate(
+    conn: &mut Connection,
+    path: &Path,
+    new: &str,
+    migrations: &[&str],
+) -> Result<(), Fault> {
     let known = migrations.len() as i64;
     let done = match recognise(conn, path, known)? {
         Format::Version(version) => version,
@@ -98,10 +107,12 @@ fn migrate(conn: &mut Connection, path: &Path, migrations: &[&str]) -> Result<()
         return Ok(());
     }
     let tx = conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-    for sql in migrations.iter().skip(done as usize) {
-        tx.execute_batch(sql)?;
-    }
-    if done == 0 {
+    if done > 0 {
+        for sql in migrations.iter().skip(done as usize) {
+            tx.execute_batch(sql)?;
+        }
+    } else {
+        tx.execute_batch(new)?;
         tx.execute(
             "INSERT INTO meta (key, value) VALUES ('key_secret', randomblob(16))",
             [],
@@ -150,6 +161,30 @@ mod tests {
         assert_eq!(secret.0, key_secret(&a, Path::new("a")).unwrap().0);
     }
 
+    /// Everything that a schema is made of.
+    fn objects(conn: &Connection) -> Vec<String> {
+        let sql = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid";
+        let mut statement = conn.prepare(sql).unwrap();
+        let objects = statement.query_map([], |row| row.get(0)).unwrap();
+        objects.map(Result::unwrap).collect()
+    }
+
+    #[test]
+    fn a_new_file_is_what_the_migrations_make_of_an_empty_one() {
+        let (new, migrated) = (memory(), memory());
+        new.execute_batch(NEW).unwrap();
+        for sql in MIGRATIONS {
+            migrated.execute_batch(sql).unwrap();
+        }
+        let wanted = objects(&migrated);
+        assert_eq!(
+            objects(&new),
+            wanted,
+            "migrations/sqlite/schema.sql has to be:\n\n{};",
+            wanted.join(";\n\n")
+        );
+    }
+
     #[test]
     fn an_older_file_is_migrated_and_keeps_what_it_holds() {
         let mut conn = memory();
@@ -161,7 +196,7 @@ mod tests {
             &["ALTER TABLE hosts ADD COLUMN note TEXT NOT NULL DEFAULT 'new'"],
         ]
         .concat();
-        migrate(&mut conn, Path::new("a"), &next).unwrap();
+        migrate(&mut conn, Path::new("a"), NEW, &next).unwrap();
         let note: String = conn
             .query_row("SELECT note FROM hosts WHERE name = 'a.test'", [], |r| {
                 r.get(0)
@@ -187,7 +222,7 @@ mod tests {
         let mut conn = memory();
         prepare(&mut conn, Path::new("a")).unwrap();
         let broken = [MIGRATIONS, &["CREATE TABLE t (x); SELECT nonsense"]].concat();
-        migrate(&mut conn, Path::new("a"), &broken).unwrap_err();
+        migrate(&mut conn, Path::new("a"), NEW, &broken).unwrap_err();
         check(&conn, Path::new("a")).unwrap();
         conn.query_row("SELECT * FROM t", [], |_| Ok(()))
             .unwrap_err();

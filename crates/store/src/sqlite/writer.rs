@@ -20,6 +20,7 @@ use super::{
     purge::PurgeStep,
     reader,
     revise::Revision,
+    statements::Statements,
 };
 use crate::{
     contract::{
@@ -106,6 +107,8 @@ impl Writer {
     /// Works until it is closed or nobody is left to tell it anything. A reply that nobody waits
     /// for is no failure: the work is done all the same.
     pub(crate) fn run(mut self, mut commands: mpsc::Receiver<Command>) {
+        // The first commit would have to wait for it; a failure is the first commit's to tell.
+        let _ = Statements::prepare(&self.conn);
         while let Some(command) = commands.blocking_recv() {
             match command {
                 Command::Create(new, reply) => {
