@@ -11,8 +11,9 @@ const LEVEL: i32 = 1;
 /// halfway through.
 const WINDOW_LOG: u32 = 21;
 const HASH_LOG: u32 = 16;
-/// What is compressed into on each thread is kept up to this size.
-const MOST_ROOM: usize = 1 << 20;
+/// What is compressed into on each thread is kept up to this size: that of a frame which nothing can be
+/// taken from, and a little.
+const MOST_ROOM: usize = super::pack::FRAME_BYTES * 5 / 4;
 
 thread_local! {
     // A compressor holds hundreds of kilobytes that are worth keeping from frame to frame.

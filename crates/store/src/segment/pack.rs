@@ -7,7 +7,7 @@ use super::warc;
 pub(crate) const FRAME_BYTES: usize = 1 << 20;
 
 /// Records that are compressed together, one after the other.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Group {
     pub(crate) plain: Vec<u8>,
     /// Which records they are, and where each begins.
@@ -18,22 +18,41 @@ pub(crate) struct Group {
 pub(crate) fn groups(mut records: Vec<Vec<u8>>) -> Vec<Group> {
     let mut order: Vec<usize> = (0..records.len()).collect();
     order.sort_by_key(|number| warc::family(&records[*number]));
-    let mut groups: Vec<Group> = Vec::new();
-    for number in order {
-        // Given back as soon as it is copied: a batch is many megabytes.
-        let record = std::mem::take(&mut records[number]);
-        let group = match groups.last_mut() {
-            Some(group) if group.plain.len() + record.len() <= FRAME_BYTES => group,
-            _ => {
-                groups.push(Group::default());
-                let last = groups.len() - 1;
-                &mut groups[last]
-            }
-        };
-        group.members.push((number, group.plain.len() as u32));
-        group.plain.extend_from_slice(&record);
+    let mut rest = order.as_slice();
+    let mut groups = Vec::new();
+    while !rest.is_empty() {
+        let (these, others) = rest.split_at(first_group(rest, &records));
+        groups.push(Group::of(these, &mut records));
+        rest = others;
     }
     groups
+}
+
+/// How many records fit into one group; one at least.
+fn first_group(order: &[usize], records: &[Vec<u8>]) -> usize {
+    let mut bytes = 0;
+    let fits = |number: &&usize| {
+        bytes += records[**number].len();
+        bytes <= FRAME_BYTES
+    };
+    order.iter().take_while(fits).count().max(1)
+}
+
+impl Group {
+    fn of(numbers: &[usize], records: &mut [Vec<u8>]) -> Self {
+        let bytes = numbers.iter().map(|number| records[*number].len()).sum();
+        let mut group = Self {
+            plain: Vec::with_capacity(bytes),
+            members: Vec::with_capacity(numbers.len()),
+        };
+        for number in numbers {
+            // Given back as soon as it is copied: a batch is many megabytes.
+            let record = std::mem::take(&mut records[*number]);
+            group.members.push((*number, group.plain.len() as u32));
+            group.plain.extend_from_slice(&record);
+        }
+        group
+    }
 }
 
 #[cfg(test)]
