@@ -41,7 +41,47 @@ fn workers_share_a_crawl_and_leave_it_without_asking_anything_twice() {
         assert!(asked.insert(page), "{} twice", request.path_and_query);
     }
     assert_polite(&web.log().entries(), HOSTS, 20);
-    assert_at_rest(&url);
+    assert_at_rest(&postgres);
+}
+
+#[test]
+fn a_transaction_that_stays_open_all_the_time_holds_no_crawl_up() {
+    let postgres = Postgres::start();
+    let url = postgres.url.clone();
+    let web = Web::start(WebSpec::many_hosts(HOSTS, PAGES));
+    let front = server(&url, &[]);
+    let api = front.client();
+    let workers = [Worker::start(&url, &[]), Worker::start(&url, &[])];
+    // No row that is changed from now on can be cleaned up.
+    let pinned = postgres.pinned();
+    let job = api.post("/spider/crawl?result_mode=store", &everything(&web, 20));
+    let job = job.expect(202).json()["job_id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let end = wait_for_end(&api, &job);
+    assert_eq!(end["status"], "completed", "{end}");
+    postgres.sql(
+        "DO $$ BEGIN IF NOT EXISTS (SELECT 1 FROM pg_stat_activity
+           WHERE state = 'idle in transaction' AND backend_xmin IS NOT NULL)
+         THEN RAISE EXCEPTION 'the transaction is over'; END IF; END $$",
+    );
+    assert_true_graph(&web, &url, PAGES);
+    assert_polite(&web.log().entries(), HOSTS, 20);
+    assert_at_rest(&postgres);
+    drop((pinned, workers));
+}
+
+#[test]
+fn a_server_is_ready_without_looking_at_anything_that_grows() {
+    let postgres = Postgres::start();
+    let front = server(&postgres.url, &[]);
+    let api = front.client();
+    api.get("/health/ready").expect(200);
+    postgres.sql("ALTER TABLE crawls RENAME TO elsewhere");
+    api.get("/health/ready").expect(200);
+    postgres.crash();
+    api.get("/health/ready").expect(503);
 }
 
 #[test]

@@ -88,11 +88,11 @@ async fn a_loan_that_was_lost_and_is_lent_again_is_not_let_go_with_the_old_one()
 
 #[test]
 fn whoever_finds_nothing_to_borrow_looks_again_soon_and_then_seldom() {
-    let mut loans = Loans::default();
-    let pauses: Vec<u64> = [0; 6].map(|hosts| loans.pause_after(hosts)).to_vec();
+    let mut pace = Pace::default();
+    let pauses: Vec<u64> = [0; 6].map(|hosts| pace.pause_after(hosts)).to_vec();
     assert_eq!(pauses, [25, 50, 100, 200, 250, 250]);
-    assert_eq!(loans.pause_after(3), NEXT_GULP_MS);
-    assert_eq!(loans.pause_after(0), NOTHING_THERE_MS, "as at first");
-    loans.fruitless = u32::MAX;
-    assert_eq!(loans.pause_after(0), STILL_NOTHING_MS);
+    assert_eq!(pace.pause_after(3), NEXT_GULP_MS);
+    assert_eq!(pace.pause_after(0), NOTHING_THERE_MS, "as at first");
+    pace.fruitless = u32::MAX;
+    assert_eq!(pace.pause_after(0), STILL_NOTHING_MS);
 }
