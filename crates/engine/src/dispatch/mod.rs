@@ -265,10 +265,12 @@ impl Dispatcher {
             .map(|at| self.clock.instant_of(at));
         let look = self.next_look().filter(|_| self.has_loans_to_tend());
         let look = look.map(|at| self.clock.instant_of(at));
+        // For crawls with nothing out there is nothing to be done then, and time would not pass.
         let grace = self
             .crawls
-            .values()
-            .filter_map(|crawl| crawl.grace_until)
+            .iter()
+            .filter(|(crawl, _)| self.frontier.in_flight(**crawl) > 0)
+            .filter_map(|(_, running)| running.grace_until)
             .min();
         [due, look, grace].into_iter().flatten().min()
     }

@@ -112,3 +112,31 @@ fn pause_resume_and_cancel_reach_all_workers() {
     let end = wait_for_end(&elsewhere, &job);
     assert_eq!(end["status"], "cancelled", "{end}");
 }
+
+#[test]
+fn a_server_wakes_hosts_that_rest_by_mistake() {
+    let postgres = Postgres::start();
+    let web = Web::start(WebSpec::many_hosts(HOSTS, 100));
+    let first = server(&postgres.url, &[]);
+    // A wake-up is lost before anybody can ask for anything.
+    let api = first.client();
+    let job = api.post("/spider/crawl?result_mode=store", &everything(&web, 0));
+    let job = job.expect(202).json()["job_id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    first.kill();
+    postgres.sql(
+        "UPDATE hosts SET ready_at = 'infinity', empties = 2;
+         DELETE FROM duties",
+    );
+    let second = server(&postgres.url, &[]);
+    postgres.sql(
+        "DO $$ BEGIN FOR i IN 1..6000 LOOP
+           IF EXISTS (SELECT 1 FROM hosts WHERE ready_at < 'infinity') THEN RETURN; END IF;
+           PERFORM pg_sleep(0.02); END LOOP; RAISE EXCEPTION 'nobody wakes it'; END $$",
+    );
+    let duties = second.client().get("/admin/duties").expect(200).json();
+    let hosts = &duties["duties"][0];
+    assert_eq!(hosts["name"], "hosts", "{duties} of {job}");
+}
