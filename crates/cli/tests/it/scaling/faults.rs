@@ -8,8 +8,8 @@ use trawl_testdb::Redis;
 use trawl_testweb::WebSpec;
 
 use super::fleet::{
-    Postgres, Worker, assert_at_rest, assert_polite, assert_true_graph, everything, server,
-    wait_for_end,
+    Postgres, Worker, assert_at_rest, assert_nothing_is_held, assert_polite, assert_true_graph,
+    everything, server, wait_for_end,
 };
 use crate::harness::{Api, Dice, Web};
 
@@ -93,5 +93,6 @@ fn a_crawl_by_four_workers_survives_thirty_faults() {
     assert_eq!(end["status"], "completed", "{end}");
     assert_true_graph(&web, &url, PAGES);
     assert_polite(&web.log().entries(), HOSTS, DELAY_MS);
-    assert_at_rest(&postgres);
+    assert_nothing_is_held(&postgres);
+    assert_at_rest(&url);
 }

@@ -203,11 +203,11 @@ pub(crate) fn assert_nothing_is_held(postgres: &Postgres) {
     postgres.sql(NOBODY_HOLDS_ONE);
 }
 
-/// Nothing waits and nothing runs. Workers may still be there.
-pub(crate) fn assert_at_rest(postgres: &Postgres) {
-    assert_nothing_is_held(postgres);
-    postgres.runtime.block_on(async {
-        let store = PostgresStore::open(&postgres.url, PostgresOptions::default())
+/// Nothing waits and nothing runs.
+pub(crate) fn assert_at_rest(url: &str) {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let store = PostgresStore::open(url, PostgresOptions::default())
             .await
             .unwrap();
         let counts = store.counts(CrawlId(1)).await.unwrap();

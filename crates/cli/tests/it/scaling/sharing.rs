@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use trawl_testweb::WebSpec;
 
 use super::fleet::{
-    Postgres, Worker, assert_at_rest, assert_polite, assert_true_graph, everything, server,
-    wait_for_end,
+    Postgres, Worker, assert_at_rest, assert_nothing_is_held, assert_polite, assert_true_graph,
+    everything, server, wait_for_end,
 };
 use crate::harness::Web;
 
@@ -41,7 +41,8 @@ fn workers_share_a_crawl_and_leave_it_without_asking_anything_twice() {
         assert!(asked.insert(page), "{} twice", request.path_and_query);
     }
     assert_polite(&web.log().entries(), HOSTS, 20);
-    assert_at_rest(&postgres);
+    assert_nothing_is_held(&postgres);
+    assert_at_rest(&url);
 }
 
 #[test]
@@ -68,7 +69,8 @@ fn a_transaction_that_stays_open_all_the_time_holds_no_crawl_up() {
     );
     assert_true_graph(&web, &url, PAGES);
     assert_polite(&web.log().entries(), HOSTS, 20);
-    assert_at_rest(&postgres);
+    assert_nothing_is_held(&postgres);
+    assert_at_rest(&url);
     drop((pinned, workers));
 }
 
