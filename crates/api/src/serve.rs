@@ -30,7 +30,7 @@ use trawl_store::{
 use crate::{
     app::{App, Shared},
     auth::{client::Peer, password::Passwords},
-    duties::{Duty, Retention, Roster},
+    duties::{Duty, Retention, Roster, hosts},
     jobs::{Jobs, now, readers::Presence},
     routes,
     search::{Search, SearchParts, following::Following},
@@ -107,6 +107,7 @@ impl Server {
             ..EngineOptions::default()
         };
         let engine = Engine::start(shared, options).await?;
+        duties.extend(hosts::of(&store));
         // Last, so that what others do with old data comes before it goes.
         duties.push(Duty {
             name: "retention",

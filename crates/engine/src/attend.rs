@@ -43,6 +43,8 @@ impl Attendant {
     /// Looks on until the crawl runs no more, or nobody wants to know.
     pub(crate) async fn run(mut self) {
         let mut moved = self.quick.bell().follow(self.crawl.0);
+        // What somebody wants of the crawl and the store has not been told yet.
+        let mut wanted = None;
         let end = loop {
             let look = if self.quick.bell().hears_others() {
                 LOOK_WHERE_HEARD
@@ -58,38 +60,66 @@ impl Attendant {
                 () = moved => {}
                 command = self.commands.recv() => match command {
                     Some(Command::Stop { how: Stop::Suspend, .. }) | None => {
+                        self.say_so(&mut wanted).await;
                         break Ok(self.end(CrawlState::Running, String::new()));
                     }
-                    Some(Command::Stop { how, .. }) => {
-                        if let Err(error) = self.say(how).await {
-                            tracing::warn!(crawl = self.crawl.0, %error, "a crawl could not be stopped yet");
-                            continue;
-                        }
-                    }
+                    Some(Command::Stop { how, .. }) => wanted = Some(how),
                     Some(Command::Add { links, reply, .. }) => {
-                        if let Ok(planted) = self.add(links).await {
-                            let _ = reply.send(planted);
-                        }
+                        let _ = reply.send(self.add(links).await.map_err(EngineError::from));
                     }
                     Some(Command::Change { change, reply, .. }) => {
-                        if let Ok(changed) = self.store.change_queue(self.crawl, change).await {
-                            let _ = reply.send(changed);
-                        }
+                        let changed = self.store.change_queue(self.crawl, change).await;
+                        let _ = reply.send(changed.map_err(EngineError::from));
                     }
                     // Results wait in the store for slow readers; nobody else is held up.
-                    Some(Command::Hold { .. } | Command::Start(_) | Command::Forgive(_)) => continue,
+                    Some(
+                        Command::Hold { .. }
+                        | Command::Start(_)
+                        | Command::Forgive(_)
+                        | Command::GiveBack(_),
+                    ) => continue,
                 },
             }
-            match self.look().await {
-                Ok(row) if row.state == CrawlState::Running => {}
-                Ok(row) => break Ok(self.end(row.state, row.why)),
-                // Somebody deleted it.
-                Err(error @ StoreError::NoCrawl(_)) => break Err(EngineError::Store(error)),
-                // It may come back.
-                Err(_) => {}
+            if let Some(end) = self.look_and_say(&mut wanted).await {
+                break end;
             }
         };
         let _ = self.ended.send(end);
+    }
+
+    /// How the crawl has ended, if it has. One that runs although somebody wants it to stop is
+    /// stopped; while the store cannot be reached, at every look anew.
+    async fn look_and_say(
+        &self,
+        wanted: &mut Option<Stop>,
+    ) -> Option<Result<CrawlEnd, EngineError>> {
+        loop {
+            match self.look().await {
+                Ok(row) if row.state != CrawlState::Running => {
+                    return Some(Ok(self.end(row.state, row.why)));
+                }
+                Ok(_) if self.say_so(wanted).await => {}
+                // Somebody deleted it.
+                Err(error @ StoreError::NoCrawl(_)) => return Some(Err(error.into())),
+                // It may come back.
+                Ok(_) | Err(_) => return None,
+            }
+        }
+    }
+
+    /// Whether there was something to say, and it was heard.
+    async fn say_so(&self, wanted: &mut Option<Stop>) -> bool {
+        let Some(how) = *wanted else { return false };
+        match self.say(how).await {
+            Ok(()) => {
+                *wanted = None;
+                true
+            }
+            Err(error) => {
+                tracing::warn!(crawl = self.crawl.0, %error, "a crawl could not be stopped yet");
+                false
+            }
+        }
     }
 
     async fn say(&self, how: Stop) -> Result<(), StoreError> {

@@ -23,7 +23,7 @@ use trawl_store::{
 };
 use trawl_types::{CrawlId, HostId, PageId, Scheme};
 
-use crate::{clock::Clock, plan::CrawlPlan, task::PageTask};
+use crate::{clock::Clock, engine::EngineError, plan::CrawlPlan, task::PageTask};
 
 const MOST_PER_BATCH: usize = 384;
 /// Bytes of one batch, about: what it admits comes back all at once. Each batch writes the inner pages of
@@ -53,10 +53,13 @@ pub(crate) enum What {
     Robots(Box<HostUpdate>, HostId, Scheme),
     Seeds(Vec<NewLink>),
     /// URLs that somebody adds, who is told what became of each.
-    Added(Vec<NewLink>, oneshot::Sender<Vec<Planted>>),
+    Added(Vec<NewLink>, Reply<Vec<Planted>>),
     /// Done on its own, after everything before it and before everything after it.
-    Change(QueueChange, oneshot::Sender<Changed>),
+    Change(QueueChange, Reply<Changed>),
 }
+
+/// Where whoever asked waits for an answer, or for why there is none.
+pub(crate) type Reply<T> = oneshot::Sender<Result<T, EngineError>>;
 
 #[derive(Debug)]
 pub(crate) enum After {
@@ -78,24 +81,32 @@ pub(crate) struct Reread {
     pub(crate) reopen: bool,
 }
 
-/// What a commit tells the dispatcher.
+/// What a commit tells the dispatcher. Every item is answered for, also those that came to nothing:
+/// whoever counts them would wait for ever.
 #[derive(Debug)]
 pub(crate) struct Committed {
     pub(crate) crawl: CrawlId,
-    pub(crate) report: CommitReport,
+    pub(crate) items: usize,
+    pub(crate) weight: usize,
+    pub(crate) result: Result<Durable, StoreError>,
+}
+
+/// What is durable now.
+#[derive(Debug, Default)]
+pub(crate) struct Durable {
+    /// Nothing if somebody asked in vain, who was told so.
+    pub(crate) report: Option<CommitReport>,
     /// The queue was changed: it has to be read anew.
     pub(crate) reread: Option<Reread>,
     pub(crate) afters: Vec<After>,
     pub(crate) robots: Vec<(HostId, Scheme)>,
-    pub(crate) items: usize,
-    pub(crate) weight: usize,
 }
 
 pub(crate) struct Committer {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) clock: Clock,
     pub(crate) items: UnboundedReceiver<Item>,
-    pub(crate) done: UnboundedSender<Result<Committed, StoreError>>,
+    pub(crate) done: UnboundedSender<Committed>,
     pub(crate) hunger: Arc<Hunger>,
 }
 
@@ -134,16 +145,24 @@ impl Hunger {
 }
 
 impl Committer {
-    /// Runs until the dispatcher is gone or the store fails.
+    /// Runs until the dispatcher is gone. What cannot be committed is the end of its crawl and of
+    /// nothing else: other crawls may still be written, and so may the next one.
     pub(crate) async fn run(mut self) {
         while let Some(first) = self.items.recv().await {
             for (crawl, items) in by_crawl(self.gather(first).await) {
+                let count = items.len();
+                let weight = items.iter().map(|item| item.weight).sum();
                 let result = match alone(items) {
-                    Ok((change, reply, weight)) => self.change(crawl, change, reply, weight).await,
+                    Ok((change, reply)) => Ok(self.change(crawl, change, reply).await),
                     Err(items) => self.commit(crawl, items).await,
                 };
-                let failed = result.is_err();
-                if self.done.send(result).is_err() || failed {
+                let committed = Committed {
+                    crawl,
+                    items: count,
+                    weight,
+                    result,
+                };
+                if self.done.send(committed).is_err() {
                     return;
                 }
             }
@@ -186,13 +205,25 @@ impl Committer {
         batch
     }
 
-    async fn change(
+    /// A change that fails is told to whoever asked for it; the crawl goes on without.
+    async fn change(&self, crawl: CrawlId, change: QueueChange, reply: Reply<Changed>) -> Durable {
+        match self.changed(crawl, change).await {
+            Ok((changed, durable)) => {
+                let _ = reply.send(Ok(changed));
+                durable
+            }
+            Err(error) => {
+                let _ = reply.send(Err(error.into()));
+                Durable::default()
+            }
+        }
+    }
+
+    async fn changed(
         &self,
         crawl: CrawlId,
         change: QueueChange,
-        reply: oneshot::Sender<Changed>,
-        weight: usize,
-    ) -> Result<Committed, StoreError> {
+    ) -> Result<(Changed, Durable), StoreError> {
         let reopen = matches!(&change, QueueChange::Requeue(wanted) if wanted.suspended);
         let named = match &change {
             QueueChange::Requeue(wanted) => wanted.host.is_some(),
@@ -201,28 +232,24 @@ impl Committer {
         let changed = self.store.change_queue(crawl, change).await?;
         let counts = self.store.counts(crawl).await?;
         let last_seq = self.store.crawl(crawl).await?.last_seq;
-        let _ = reply.send(changed);
         // A name that nobody knows changes nothing.
         let known = !named || changed.host.is_some();
-        Ok(Committed {
-            crawl,
-            report: CommitReport {
+        let durable = Durable {
+            report: Some(CommitReport {
                 counts,
                 last_seq: (last_seq.0 > 0).then_some(last_seq),
                 ..CommitReport::default()
-            },
+            }),
             reread: known.then_some(Reread {
                 host: changed.host,
                 reopen,
             }),
-            afters: Vec::new(),
-            robots: Vec::new(),
-            items: 1,
-            weight,
-        })
+            ..Durable::default()
+        };
+        Ok((changed, durable))
     }
 
-    async fn commit(&self, crawl: CrawlId, items: Vec<Item>) -> Result<Committed, StoreError> {
+    async fn commit(&self, crawl: CrawlId, items: Vec<Item>) -> Result<Durable, StoreError> {
         let mut batch = CommitBatch {
             crawl,
             now: self.clock.wall(),
@@ -230,8 +257,6 @@ impl Committer {
             hosts: Vec::new(),
             seeds: Vec::new(),
         };
-        let count = items.len();
-        let weight = items.iter().map(|item| item.weight).sum();
         let (mut afters, mut robots, mut adders) = (Vec::new(), Vec::new(), Vec::new());
         for item in items {
             match item.what {
@@ -258,19 +283,25 @@ impl Committer {
                 }
             }
         }
-        let report = self.store.commit(batch).await?;
+        let report = match self.store.commit(batch).await {
+            Ok(report) => report,
+            Err(error) => {
+                let why = Arc::<str>::from(error.to_string());
+                for (_, _, reply) in adders {
+                    let _ = reply.send(Err(EngineError::StoreFailed(Arc::clone(&why))));
+                }
+                return Err(error);
+            }
+        };
         for (start, count, reply) in adders {
             let planted = report.planted.get(start..start + count);
-            let _ = reply.send(planted.unwrap_or_default().to_vec());
+            let _ = reply.send(Ok(planted.unwrap_or_default().to_vec()));
         }
-        Ok(Committed {
-            crawl,
-            report,
+        Ok(Durable {
+            report: Some(report),
             reread: None,
             afters,
             robots,
-            items: count,
-            weight,
         })
     }
 }
@@ -294,16 +325,15 @@ fn is_change(item: &Item) -> bool {
     matches!(item.what, What::Change(..))
 }
 
-type Change = (QueueChange, oneshot::Sender<Changed>, usize);
+type Change = (QueueChange, Reply<Changed>);
 
 /// A change of the queue, which stands alone in its group; anything else comes back.
 fn alone(mut items: Vec<Item>) -> Result<Change, Vec<Item>> {
     match items.pop() {
         Some(Item {
             what: What::Change(change, reply),
-            weight,
             ..
-        }) if items.is_empty() => Ok((change, reply, weight)),
+        }) if items.is_empty() => Ok((change, reply)),
         last => {
             items.extend(last);
             Err(items)

@@ -253,6 +253,14 @@ impl Engine {
         let _ = self.commands.send(Command::Forgive(host));
     }
 
+    /// Gives hosts on loan back that no crawl needs any more; they are free when this returns.
+    pub(crate) async fn give_back(&self) {
+        let (reply, done) = oneshot::channel();
+        if self.commands.send(Command::GiveBack(reply)).is_ok() {
+            let _ = done.await;
+        }
+    }
+
     async fn run(
         &self,
         crawl: CrawlId,
@@ -375,7 +383,7 @@ impl CrawlControl {
             links,
             reply,
         })?;
-        let planted = planted.await.map_err(|_| EngineError::Stopped)?;
+        let planted = planted.await.map_err(|_| EngineError::Stopped)??;
         for (place, planted) in places.into_iter().zip(planted) {
             if let Some(answer) = answers.get_mut(place) {
                 answer.became(planted);
@@ -393,7 +401,7 @@ impl CrawlControl {
             change,
             reply,
         })?;
-        changed.await.map_err(|_| EngineError::Stopped)
+        changed.await.map_err(|_| EngineError::Stopped)?
     }
 
     fn send(&self, command: Command) -> Result<(), EngineError> {

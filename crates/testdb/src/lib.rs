@@ -202,6 +202,16 @@ impl Server {
         client.batch_execute(sql).await.unwrap();
     }
 
+    /// A connection of its own that has done this; it lasts until it is dropped.
+    pub async fn session(&self, database: &str, sql: &str) -> tokio_postgres::Client {
+        let (client, connection) = tokio_postgres::connect(&self.url(database), NoTls)
+            .await
+            .unwrap();
+        tokio::spawn(connection);
+        client.batch_execute(sql).await.unwrap();
+        client
+    }
+
     /// `stop -m immediate`: as if the machine had lost its memory.
     pub fn crash(&self) {
         self.watched.order("crash");

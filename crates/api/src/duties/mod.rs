@@ -1,12 +1,14 @@
-//! What a server does by itself every so often: archives, backups, removing what is old. Where several
+//! What a server does by itself every so often: archives, backups, removing what is old, waking hosts. Where several
 //! share a database, one of them is at a duty at a time; what is known of it stands in the store.
 //!
 //! * [`due`]: when it is time, without a clock
 //! * [`retention`]: what is old goes
+//! * [`hosts`]: hosts that rest by mistake are woken
 //!
 //! Knows nothing of what the others do: that is [`Work`], which whoever starts the server brings along.
 
 mod due;
+pub(crate) mod hosts;
 mod retention;
 #[cfg(test)]
 mod tests;

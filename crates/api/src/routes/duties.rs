@@ -19,7 +19,7 @@ use crate::{
     "succeeded_at": "2026-11-16T03:04:11.000Z", "next_at": "2026-11-17T03:00:00.000Z",
     "result": "/backups/20261116T030000Z: 98112 results, 4 files, 1402118911 bytes", "error": null }))]
 pub(super) struct DutyView {
-    /// `archive`, `backup` or `retention`.
+    /// `archive`, `backup`, `hosts` or `retention`.
     name: &'static str,
     /// `off`, `waiting`, `running`, or `failed` where the last run did.
     status: &'static str,
@@ -63,8 +63,8 @@ fn view(known: &Known) -> DutyView {
     }
 }
 
-/// Archives, backups and removal of old data, where the settings ask for them: when each was done last,
-/// how it went, and when it is next.
+/// Archives, backups and removal of old data, where the settings ask for them, and where servers share a
+/// database waking hosts that rest by mistake: when each was done last, how it went, and when it is next.
 #[utoipa::path(get, path = "/admin/duties", tag = "admin", responses(
     (status = 200, body = DutyList), (status = 401, body = ErrorBody), (status = 403, body = ErrorBody)))]
 pub(super) async fn list(

@@ -48,7 +48,7 @@ pub(super) struct Ready {
 #[utoipa::path(get, path = "/health/ready", tag = "health", security(()), responses(
     (status = 200, body = Ready), (status = 503, body = ErrorBody)))]
 pub(super) async fn ready(State(app): State<Shared>) -> Result<Json<Ready>, ApiError> {
-    let (asked, standing) = tokio::join!(app.store.crawls(), app.quick.standing());
+    let (asked, standing) = tokio::join!(app.store.answers(), app.quick.standing());
     let (redis, reason) = match standing {
         Standing::None => ("none", None),
         Standing::Well => ("ok", None),

@@ -25,6 +25,7 @@ impl Dispatcher {
         self.frontier.pause(crawl, true);
         if let Some(running) = self.crawls.get_mut(&crawl) {
             running.stopping = Some(how);
+            running.stops.send_replace(true);
             let grace = match how {
                 Stop::Pause | Stop::Suspend => GRACE,
                 Stop::Cancel => std::time::Duration::ZERO,
@@ -122,17 +123,20 @@ impl Dispatcher {
     }
 
     async fn finish(&mut self, crawl: CrawlId, state: CrawlState, why: &'static str) {
-        // Where hosts are shared, the state in the store is what others are told, not by us.
-        let stored = if self.loans.is_some() {
-            Ok(())
-        } else {
-            let now = self.clock.wall();
-            self.store.set_state(crawl, state, why, now).await
-        };
-        self.frontier.remove_crawl(crawl, self.clock.now());
         let Some(mut running) = self.crawls.remove(&crawl) else {
             return;
         };
+        // Where hosts are shared, the state in the store is what others are told, not by us.
+        let stored = match running.failure.take() {
+            Some(failure) => Err(failure),
+            None if self.loans.is_some() => Ok(()),
+            None => {
+                let now = self.clock.wall();
+                let stored = self.store.set_state(crawl, state, why, now).await;
+                stored.map_err(EngineError::from)
+            }
+        };
+        self.frontier.remove_crawl(crawl, self.clock.now());
         let last_seq = Sequence(running.progress.borrow().last_seq);
         let end = CrawlEnd {
             crawl,
@@ -144,22 +148,30 @@ impl Dispatcher {
             self.quick.bell().ring(crawl.0);
         }
         if let Some(ended) = running.ended.take() {
-            let _ = ended.send(stored.map(|()| end).map_err(EngineError::from));
+            let _ = ended.send(stored.map(|()| end));
         }
     }
 
-    /// The store cannot go on, so no crawl can. What was committed stays; a resume continues.
+    /// The store cannot go on with a crawl. It ends here as one that is stopped does: leases come
+    /// back, and what is on its way to the store or from it is awaited, so that no answer is taken
+    /// for one to a successor. What was committed stays; a resume continues.
+    pub(crate) fn fail(&mut self, crawl: CrawlId, error: impl Into<EngineError>) {
+        let Some(running) = self.crawls.get_mut(&crawl) else {
+            return;
+        };
+        running.failure.get_or_insert(error.into());
+        running.grace_until = Some(Instant::now());
+        running.stopping.get_or_insert(Stop::Suspend);
+        running.stops.send_replace(true);
+        self.frontier.pause(crawl, true);
+    }
+
+    /// No crawl can go on.
     pub(crate) fn fail_all(&mut self, error: &StoreError) {
         let message = Arc::<str>::from(error.to_string());
-        for under_way in self.visits.values() {
-            under_way.visit.abort();
-        }
-        self.visits.clear();
-        for (crawl, mut running) in self.crawls.drain() {
-            self.frontier.remove_crawl(crawl, self.clock.now());
-            if let Some(ended) = running.ended.take() {
-                let _ = ended.send(Err(EngineError::StoreFailed(Arc::clone(&message))));
-            }
+        let crawls: Vec<CrawlId> = self.crawls.keys().copied().collect();
+        for crawl in crawls {
+            self.fail(crawl, EngineError::StoreFailed(Arc::clone(&message)));
         }
     }
 }

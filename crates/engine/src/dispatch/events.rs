@@ -3,12 +3,9 @@
 use std::sync::Arc;
 
 use trawl_frontier::{LeaseId, Offered, Report, backoff_ms};
-use trawl_store::{
-    StoreError,
-    contract::{
-        read::PendingUrl,
-        write::{HostUpdate, Settlement, StoredRobots, Suspended, VisitEnd},
-    },
+use trawl_store::contract::{
+    read::PendingUrl,
+    write::{HostUpdate, Settlement, StoredRobots, Suspended, VisitEnd},
 };
 use trawl_types::{CrawlId, CrawlUrl, HostId, Outcome, OutcomeKind};
 use url::Url;
@@ -19,7 +16,7 @@ use super::{
     lookups::Next,
 };
 use crate::{
-    commit::{After, Committed, What},
+    commit::{After, Committed, Durable, What},
     progress::{Progress, progress_of},
     task::{PageTask, RobotsTask},
     visit::{Finished, RobotsEnd, RobotsResult, Said, Step, heard},
@@ -263,56 +260,59 @@ impl Dispatcher {
             facts.learn(task.scheme, agent, known);
             facts.robots_fetched[task.scheme as usize] = stored.fetched_at;
         }
+        let weight = 1024 + stored.body.len();
         let update = HostUpdate {
             host: Some(task.host),
             delay_ms: Some(delay.max(plan.spec.politeness.delay_ms)),
             robots: Some(stored),
             ..HostUpdate::default()
         };
-        self.commit(
-            crawl,
-            What::Robots(Box::new(update), task.host, task.scheme),
-            1024,
-        );
+        let what = What::Robots(Box::new(update), task.host, task.scheme);
+        self.commit(crawl, what, weight);
         self.plant_sitemaps(crawl, task.host, task.scheme);
     }
 
-    pub(crate) fn take_commit(&mut self, committed: Result<Committed, StoreError>) {
-        let committed = match committed {
-            Ok(committed) => committed,
-            Err(error) => return self.fail_all(&error),
-        };
+    pub(crate) fn take_commit(&mut self, committed: Committed) {
+        let crawl = committed.crawl;
         self.uncommitted -= committed.items;
         self.uncommitted_bytes -= committed.weight;
-        let Some(running) = self.crawls.get_mut(&committed.crawl) else {
+        if let Some(running) = self.crawls.get_mut(&crawl) {
+            running.uncommitted -= committed.items;
+        }
+        match committed.result {
+            Ok(durable) => self.go_on_after(crawl, durable),
+            Err(error) => self.fail(crawl, error),
+        }
+    }
+
+    fn go_on_after(&mut self, crawl: CrawlId, durable: Durable) {
+        let (Some(running), Some(report)) = (self.crawls.get_mut(&crawl), durable.report) else {
             return;
         };
-        running.uncommitted -= committed.items;
-        let in_flight = self.frontier.in_flight(committed.crawl);
-        let progress = progress_of(&committed.report.counts, committed.report.last_seq);
+        let in_flight = self.frontier.in_flight(crawl);
+        let progress = progress_of(&report.counts, report.last_seq);
         running.progress.send_replace(Progress {
             in_flight,
             ..progress
         });
-        if let Some(reread) = committed.reread {
-            self.reread(committed.crawl, reread);
+        if let Some(reread) = durable.reread {
+            self.reread(crawl, reread);
         }
         if self.loans.is_some() {
-            self.quick.bell().ring(committed.crawl.0);
-            let pages = committed.report.counts.pages;
-            self.frontier.pages_at_least(committed.crawl, pages);
+            self.quick.bell().ring(crawl.0);
+            self.frontier.pages_at_least(crawl, report.counts.pages);
         } else {
-            for host in &committed.report.hosts {
-                self.meet_host(committed.crawl, host);
+            for host in &report.hosts {
+                self.meet_host(crawl, host);
             }
         }
-        for url in committed.report.admitted {
-            self.offer(committed.crawl, url);
+        for url in report.admitted {
+            self.offer(crawl, url);
         }
-        for after in committed.afters {
-            self.after_commit(committed.crawl, after);
+        for after in durable.afters {
+            self.after_commit(crawl, after);
         }
-        self.release_robots(committed.crawl, committed.robots);
+        self.release_robots(crawl, durable.robots);
     }
 
     fn meet_host(&mut self, crawl: CrawlId, host: &trawl_store::contract::read::StoredHost) {

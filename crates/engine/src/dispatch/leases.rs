@@ -193,6 +193,10 @@ impl Dispatcher {
         let Some(running) = self.crawls.get_mut(&crawl) else {
             return;
         };
+        // What was fetched for a crawl that has failed would fail as well.
+        if running.failure.is_some() {
+            return;
+        }
         running.uncommitted += 1;
         let plan = running.plan.clusters().is_some();
         let plan = plan.then(|| Arc::clone(&running.plan));

@@ -5,9 +5,13 @@
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use tokio::{
+    sync::{oneshot, watch},
+    task::JoinHandle,
+};
 use trawl_frontier::{LeaseId, Moment, Report};
 use trawl_store::{
     StoreError,
@@ -51,13 +55,27 @@ pub(crate) struct Loans {
     /// To be given back as soon as nothing of them is in hand.
     retiring: FxHashSet<HostId>,
     borrowing: bool,
-    next_borrow: Moment,
-    /// Rounds in a row that brought none.
-    fruitless: u32,
+    ordinary: Pace,
+    /// For crawls that have nothing while others have plenty.
+    needy: Pace,
     next_look: Moment,
+    /// Hosts on their way back.
+    returning: Vec<JoinHandle<()>>,
 }
 
-impl Loans {
+/// When to borrow next.
+#[derive(Debug, Default)]
+struct Pace {
+    next: Moment,
+    /// Rounds in a row that brought none.
+    fruitless: u32,
+}
+
+impl Pace {
+    fn after(&mut self, hosts: usize, now: Moment) {
+        self.next = now.after(self.pause_after(hosts));
+    }
+
     /// How long to wait after a round that brought so many hosts.
     fn pause_after(&mut self, hosts: usize) -> u64 {
         if hosts > 0 {
@@ -198,19 +216,41 @@ impl Dispatcher {
             self.let_host_go(host.host);
         }
         let store = Arc::clone(&self.store);
-        tokio::spawn(async move {
+        let returning = tokio::spawn(async move {
             if let Some(lender) = store.loans()
                 && let Err(error) = lender.give_back(returned).await
             {
                 tracing::warn!(%error, "hosts could not be given back; their loans will expire");
             }
         });
+        if let Some(loans) = &mut self.loans {
+            loans.returning.retain(|task| !task.is_finished());
+            loans.returning.push(returning);
+        }
     }
 
+    /// What rests goes back at once; says so when it has arrived.
+    pub(crate) fn give_all_back(&mut self, done: oneshot::Sender<()>) {
+        self.give_back_what_rests(self.clock.now());
+        let returning = self
+            .loans
+            .as_mut()
+            .map(|loans| std::mem::take(&mut loans.returning));
+        tokio::spawn(async move {
+            for task in returning.unwrap_or_default() {
+                let _ = task.await;
+            }
+            let _ = done.send(());
+        });
+    }
+
+    /// Borrows what has been ready for longest while some crawl could ask for more. A crawl that has
+    /// nothing while others have plenty does not wait until all their hosts have been borrowed: it
+    /// is looked for by name.
     fn borrow_more(&mut self, now: Moment) {
         let Some(loans) = &self.loans else { return };
         let room = self.frontier.host_count() < self.most_hosts;
-        if loans.borrowing || now < loans.next_borrow || !room {
+        if loans.borrowing || !room {
             return;
         }
         let running = self.crawls.iter();
@@ -218,9 +258,24 @@ impl Dispatcher {
             .filter(|(_, running)| running.stopping.is_none())
             .map(|(crawl, _)| *crawl)
             .collect();
-        let frontier = &self.frontier;
-        let has_room = |crawl: &CrawlId| frontier.is_hungry(*crawl) || frontier.is_idle(*crawl);
-        if !crawls.iter().any(has_room) {
+        let (idle, busy): (Vec<CrawlId>, Vec<CrawlId>) = crawls
+            .iter()
+            .partition(|crawl| self.frontier.is_idle(**crawl));
+        let hungry = if busy.is_empty() {
+            !idle.is_empty()
+        } else {
+            busy.iter().any(|crawl| self.frontier.is_hungry(*crawl))
+        };
+        let wanted = Wanted {
+            ordinary: hungry && now >= loans.ordinary.next,
+            needy: if busy.is_empty() || now < loans.needy.next {
+                Vec::new()
+            } else {
+                idle
+            },
+            crawls,
+        };
+        if !wanted.ordinary && wanted.needy.is_empty() {
             return;
         }
         if let Some(loans) = &mut self.loans {
@@ -228,22 +283,34 @@ impl Dispatcher {
         }
         let (store, tell) = (Arc::clone(&self.store), self.found.0.clone());
         tokio::spawn(async move {
-            let hosts = match store.loans() {
-                Some(lender) => lender.borrow_hosts(&crawls, GULP).await,
-                None => Ok(Vec::new()),
+            let round = match store.loans() {
+                Some(lender) => borrow(lender, wanted).await,
+                None => Ok(Round::default()),
             };
-            let _ = tell.send(Found::Loans(hosts));
+            let _ = tell.send(Found::Loans(round));
         });
     }
 
-    pub(crate) fn take_loans(&mut self, hosts: &[LoanedHost]) {
+    pub(crate) fn take_round(&mut self, round: &Round) {
+        let now = self.clock.now();
+        if let Some(loans) = &mut self.loans {
+            loans.borrowing = false;
+            if let Some(hosts) = round.ordinary {
+                loans.ordinary.after(hosts, now);
+            }
+            if let Some(hosts) = round.needy {
+                loans.needy.after(hosts, now);
+            }
+        }
+        self.take_loans(&round.hosts);
+    }
+
+    fn take_loans(&mut self, hosts: &[LoanedHost]) {
         let now = self.clock.now();
         // A host may have been lost and lent to us again: what was lost is let go first, or the new
         // loan would go with it, and be renewed for ever without anybody asking the host.
         self.drop_lost(now);
         let Some(loans) = &mut self.loans else { return };
-        loans.borrowing = false;
-        loans.next_borrow = now.after(loans.pause_after(hosts.len()));
         for loaned in hosts {
             loans.since.entry(loaned.host.id).or_insert(now);
         }
@@ -252,6 +319,16 @@ impl Dispatcher {
                 self.add_host(loaned.crawl, &loaned.host, true);
             }
         }
+    }
+
+    /// Without hosts no crawl can go on. They are all left; whoever looks after them joins anew.
+    pub(crate) fn nothing_is_lent(&mut self, error: &StoreError) {
+        self.take_round(&Round {
+            ordinary: Some(0),
+            needy: Some(0),
+            hosts: Vec::new(),
+        });
+        self.fail_all(error);
     }
 
     pub(crate) fn note_loan(&mut self, host: HostId) {
@@ -327,17 +404,67 @@ impl Dispatcher {
     }
 }
 
-/// A host by its name, for as long as it is reasonable to wait for it.
+/// What is to be borrowed in one round.
+struct Wanted {
+    crawls: Vec<CrawlId>,
+    /// What has been ready for longest.
+    ordinary: bool,
+    needy: Vec<CrawlId>,
+}
+
+/// What a round brought: hosts, and how many of each kind if that kind was asked for.
+#[derive(Debug, Default)]
+pub(crate) struct Round {
+    hosts: Vec<LoanedHost>,
+    ordinary: Option<usize>,
+    needy: Option<usize>,
+}
+
+/// Those in need first. What was lent before something failed is on loan, and must not be forgotten; the
+/// next round fails as well, or it does not.
+async fn borrow(lender: &dyn HostLoans, wanted: Wanted) -> Result<Round, StoreError> {
+    let mut round = Round::default();
+    for needy in wanted.needy {
+        let lent = lender.borrow_hosts_of(needy, &wanted.crawls, GULP).await;
+        match lent {
+            Ok(lent) => {
+                *round.needy.get_or_insert(0) += lent.len();
+                round.hosts.extend(lent);
+            }
+            Err(error) if round.hosts.is_empty() => return Err(error),
+            Err(_) => return Ok(round),
+        }
+    }
+    if wanted.ordinary {
+        match lender.borrow_hosts(&wanted.crawls, GULP).await {
+            Ok(lent) => {
+                round.ordinary = Some(lent.len());
+                round.hosts.extend(lent);
+            }
+            Err(error) if round.hosts.is_empty() => return Err(error),
+            Err(_) => {}
+        }
+    }
+    Ok(round)
+}
+
+/// A host by its name, for as long as it is reasonable to wait for it and the crawl goes on. A question
+/// under way is not given up: a host that it brought would be on loan to nobody.
 pub(crate) async fn borrow_by_name(
     lender: &dyn HostLoans,
     crawl: CrawlId,
     name: &str,
+    mut stopping: watch::Receiver<bool>,
 ) -> Result<Option<StoredHost>, StoreError> {
     for _ in 0..MOST_TRIES {
         if let Some(host) = lender.borrow_host(crawl, name).await? {
             return Ok(Some(host));
         }
-        tokio::time::sleep(std::time::Duration::from_millis(NEXT_TRY_MS)).await;
+        let stops = stopping.wait_for(|stops| *stops);
+        let next_try = Duration::from_millis(NEXT_TRY_MS);
+        if tokio::time::timeout(next_try, stops).await.is_ok() {
+            break;
+        }
     }
     Ok(None)
 }

@@ -6,14 +6,17 @@ use trawl_frontier::{Offered, RefillWanted};
 use trawl_store::{
     StoreError,
     contract::{
-        loans::LoanedHost,
         read::{PendingUrl, StoredHost, StoredLink},
         write::{Digest, Settlement, VisitEnd},
     },
 };
 use trawl_types::{CrawlId, HostId};
 
-use super::{Dispatcher, digests::Digested, loans::borrow_by_name};
+use super::{
+    Dispatcher,
+    digests::Digested,
+    loans::{Round, borrow_by_name},
+};
 use crate::{
     task::{PageTask, RobotsTask, Task},
     visit::known_links,
@@ -53,7 +56,7 @@ pub(crate) enum Found {
         next: Next,
     },
     /// Hosts on loan.
-    Loans(Result<Vec<LoanedHost>, StoreError>),
+    Loans(Result<Round, StoreError>),
     /// Why a crawl is complete, if it is.
     Complete {
         crawl: CrawlId,
@@ -128,10 +131,11 @@ impl Dispatcher {
             return;
         };
         running.lookups += 1;
+        let stopping = running.stops.subscribe();
         let (store, tell) = (Arc::clone(&self.store), self.found.0.clone());
         tokio::spawn(async move {
             let host = match store.loans() {
-                Some(lender) => borrow_by_name(lender, crawl, &name).await,
+                Some(lender) => borrow_by_name(lender, crawl, &name, stopping).await,
                 None => store.ensure_host(crawl, &name).await.map(Some),
             };
             let _ = tell.send(Found::Host { crawl, host, next });
@@ -202,13 +206,15 @@ impl Dispatcher {
                 Some(host) => self.go_on(crawl, &host, next),
                 None => self.put_off(crawl, next),
             }),
-            Found::Loans(hosts) => hosts.map(|hosts| self.take_loans(&hosts)),
+            Found::Loans(round) => round.map(|round| self.take_round(&round)),
             Found::Complete { crawl, complete } => {
                 complete.map(|complete| self.take_complete(crawl, complete))
             }
         };
-        if let Err(error) = result {
-            self.fail_all(&error);
+        match (result, crawl) {
+            (Ok(()), _) => {}
+            (Err(error), Some(crawl)) => self.fail(crawl, error),
+            (Err(error), None) => self.nothing_is_lent(&error),
         }
     }
 

@@ -38,7 +38,7 @@ use tokio::{
 use trawl_frontier::{Frontier, LeaseId};
 use trawl_quick::Quick;
 use trawl_store::{
-    Store, StoreError,
+    Store,
     contract::{
         queue::{Changed, Planted, QueueChange},
         write::NewLink,
@@ -48,7 +48,7 @@ use trawl_types::{CrawlId, HostId};
 
 use crate::{
     clock::Clock,
-    commit::{Committed, Committer, Hunger, Item, What},
+    commit::{Committed, Committer, Hunger, Item, Reply, What},
     engine::EngineError,
     plan::CrawlPlan,
     progress::{CrawlEnd, Progress, Tally},
@@ -83,16 +83,18 @@ pub(crate) enum Command {
     Add {
         crawl: CrawlId,
         links: Vec<NewLink>,
-        reply: oneshot::Sender<Vec<Planted>>,
+        reply: Reply<Vec<Planted>>,
     },
     /// A change of a crawl's queue.
     Change {
         crawl: CrawlId,
         change: QueueChange,
-        reply: oneshot::Sender<Changed>,
+        reply: Reply<Changed>,
     },
     /// A host that failed is as good as new.
     Forgive(HostId),
+    /// Hosts on loan that nothing is wanted of go back now. Said when they have.
+    GiveBack(oneshot::Sender<()>),
 }
 
 #[derive(Debug)]
@@ -157,7 +159,7 @@ pub(crate) struct Dispatcher {
     said: (UnboundedSender<Said>, UnboundedReceiver<Said>),
     found: (UnboundedSender<Found>, UnboundedReceiver<Found>),
     items: UnboundedSender<Item>,
-    committed: UnboundedReceiver<Result<Committed, StoreError>>,
+    committed: UnboundedReceiver<Committed>,
 }
 
 impl Dispatcher {
@@ -263,10 +265,12 @@ impl Dispatcher {
             .map(|at| self.clock.instant_of(at));
         let look = self.next_look().filter(|_| self.has_loans_to_tend());
         let look = look.map(|at| self.clock.instant_of(at));
+        // For crawls with nothing out there is nothing to be done then, and time would not pass.
         let grace = self
             .crawls
-            .values()
-            .filter_map(|crawl| crawl.grace_until)
+            .iter()
+            .filter(|(crawl, _)| self.frontier.in_flight(**crawl) > 0)
+            .filter_map(|(_, running)| running.grace_until)
             .min();
         [due, look, grace].into_iter().flatten().min()
     }
@@ -287,6 +291,7 @@ impl Dispatcher {
                 reply,
             } => self.commit(crawl, What::Change(change, reply), 64),
             Command::Forgive(host) => self.frontier.forgive(host, self.clock.now()),
+            Command::GiveBack(reply) => self.give_all_back(reply),
         }
     }
 }

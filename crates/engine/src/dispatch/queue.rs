@@ -2,21 +2,15 @@
 //! that has to be durable: through the committer, in order, so that nothing that was committed
 //! before a change is taken for something that came after it.
 
-use tokio::sync::oneshot;
 use trawl_store::contract::{queue::Planted, write::NewLink};
 use trawl_types::CrawlId;
 
 use super::Dispatcher;
-use crate::commit::{Reread, What};
+use crate::commit::{Reply, Reread, What};
 
 impl Dispatcher {
     /// Who waits for an answer is told when it is durable; of a crawl that does not run, never.
-    pub(crate) fn add(
-        &mut self,
-        crawl: CrawlId,
-        links: Vec<NewLink>,
-        reply: oneshot::Sender<Vec<Planted>>,
-    ) {
+    pub(crate) fn add(&mut self, crawl: CrawlId, links: Vec<NewLink>, reply: Reply<Vec<Planted>>) {
         let weight = 256 * links.len();
         self.commit(crawl, What::Added(links, reply), weight);
     }

@@ -25,7 +25,11 @@ pub(crate) struct Running {
     pub(crate) lookups: usize,
     pub(crate) scan: HostScan,
     pub(crate) stopping: Option<Stop>,
+    /// Tells those who wait for something that others have.
+    pub(crate) stops: watch::Sender<bool>,
     pub(crate) grace_until: Option<Instant>,
+    /// Why it cannot go on.
+    pub(crate) failure: Option<EngineError>,
     /// Where hosts are shared: when to ask whether it is complete, and what the store said.
     pub(crate) next_verdict: Moment,
     pub(crate) complete: Option<&'static str>,
@@ -83,7 +87,9 @@ impl Running {
             lookups: 0,
             scan: HostScan::due(),
             stopping: None,
+            stops: watch::Sender::new(false),
             grace_until: None,
+            failure: None,
             next_verdict: Moment::START,
             complete: None,
         }

@@ -7,8 +7,9 @@ use std::{
 };
 
 use trawl_engine::EngineError;
+use trawl_store::StoreError;
 use trawl_testweb::{Behaviour, Behaviours, WebSpec};
-use trawl_types::{CrawlState, OutcomeKind, spec::HostScope};
+use trawl_types::{CrawlState, OutcomeKind, UnixMillis, spec::HostScope};
 
 use crate::stage::{Stage, ended, has_pages};
 
@@ -147,4 +148,26 @@ async fn depth_is_the_shortest_distance_within_the_scope_and_limits_by_it() {
         let page = graph.find(0, &path(&record.url)).unwrap();
         assert_eq!(record.depth, depths[page as usize], "{}", record.url);
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_crawl_that_the_store_takes_no_more_of_is_the_end_of_that_crawl_alone() {
+    let web = WebSpec::many_hosts(20, 600).with_latency(Duration::from_millis(2));
+    let stage = Stage::new(web, Behaviours::none()).await;
+    let mut lost = stage.start(stage.spec(5)).await;
+    let mut kept = stage.start(stage.spec(5)).await;
+    has_pages(&mut lost, 20).await;
+    // Somebody else ends it: its rows are closed while answers are under way.
+    let (state, why) = (CrawlState::Cancelled, "elsewhere");
+    let ended_elsewhere = stage.store.set_state(lost.crawl, state, why, UnixMillis(1));
+    ended_elsewhere.await.unwrap();
+    let error = lost.ended().await.unwrap_err();
+    assert!(
+        matches!(error, EngineError::Store(StoreError::NoCrawl(_))),
+        "{error}"
+    );
+    assert_eq!(ended(&mut kept).await.state, CrawlState::Completed);
+    assert_eq!(stage.results(kept.crawl).await.len(), 600);
+    let next = stage.crawl(stage.spec(0)).await;
+    assert_eq!(stage.results(next).await.len(), 600, "on the same hosts");
 }

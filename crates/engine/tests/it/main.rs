@@ -1,6 +1,7 @@
 //! The guarantees of the engine, tested in one process against the test web's log.
 //!
 //! * `stage`: a test web, a store and an engine
+//! * `attending`: a crawl that others work on
 //! * `content`: content is made beside the crawl
 //! * `hostile`: every hostile page comes to its named end
 //! * `lives`: pause, resume, cancel, budgets and depth
@@ -10,6 +11,7 @@
 
 mod stage;
 
+mod attending;
 mod content;
 mod hostile;
 mod lives;

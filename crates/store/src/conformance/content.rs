@@ -124,8 +124,7 @@ async fn begin_keeping(store: &dyn Store, markdown: bool) -> Crawl<'_> {
     spec.keep.markdown = markdown;
     let seeds = vec![link(store, "a"), link(store, "b")];
     let id = store.create_crawl(&spec, "test", seeds, breadth(), None, NOW);
-    let id = id.await.unwrap();
-    Crawl { store, id }
+    Crawl::of(store, id.await.unwrap()).await
 }
 
 pub async fn an_unchanged_page_has_the_content_of_its_earlier_visit(store: &dyn Store) {

@@ -68,10 +68,16 @@ impl<'s> Crawl<'s> {
         let id = store
             .create_crawl(&spec, "test", seeds, rules, None, NOW)
             .await;
-        Self {
-            store,
-            id: id.unwrap(),
+        Self::of(store, id.unwrap()).await
+    }
+
+    /// A crawl that has begun. Where hosts are lent, nothing is written of one that is not on loan.
+    pub async fn of(store: &'s dyn Store, id: CrawlId) -> Self {
+        if let Some(lender) = store.loans() {
+            let lent = lender.borrow_host(id, HOST).await.unwrap();
+            lent.expect("nobody else has it");
         }
+        Self { store, id }
     }
 
     /// Names as links that scope allows.

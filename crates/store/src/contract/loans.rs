@@ -40,6 +40,15 @@ pub trait HostLoans: Send + Sync + std::fmt::Debug {
         most: u32,
     ) -> Result<Vec<LoanedHost>, StoreError>;
 
+    /// The same for a crawl that has waited long enough: only hosts with pending URLs of it are
+    /// looked at, some of them, and none that was ready before comes first.
+    async fn borrow_hosts_of(
+        &self,
+        needy: CrawlId,
+        crawls: &[CrawlId],
+        most: u32,
+    ) -> Result<Vec<LoanedHost>, StoreError>;
+
     /// Borrows one host, made known to the store if it is not; nothing while another holds it. A
     /// host that is on loan here already is given at once. `next_allowed` says when it may be asked.
     async fn borrow_host(
@@ -49,7 +58,8 @@ pub trait HostLoans: Send + Sync + std::fmt::Debug {
     ) -> Result<Option<StoredHost>, StoreError>;
 
     /// Whether a request to a host may begin now: the loan is sure to last longer than the delay
-    /// that must follow the request. Judged by a clock that nobody sets. Never waits.
+    /// that must follow the request. Judged by whichever clock of this machine says that more time
+    /// has passed: one stops while it sleeps, the other may be set. Never waits.
     fn may_ask(&self, host: HostId, delay_ms: u64) -> bool;
 
     /// Loans that another process has taken over since this was last asked. Never waits.

@@ -127,6 +127,8 @@ pub trait Store: Send + Sync + std::fmt::Debug {
         change: QueueChange,
     ) -> Result<Changed, StoreError>;
 
+    /// Whether questions are answered at all. Costs next to nothing, however much there is.
+    async fn answers(&self) -> Result<(), StoreError>;
     async fn crawls(&self) -> Result<Vec<CrawlRow>, StoreError>;
     async fn crawl(&self, crawl: CrawlId) -> Result<CrawlRow, StoreError>;
     async fn counts(&self, crawl: CrawlId) -> Result<CrawlCounts, StoreError>;

@@ -39,8 +39,8 @@ pub trait WorkerRegistry: Send + Sync + std::fmt::Debug {
     async fn workers(&self) -> Result<Vec<WorkerRow>, StoreError>;
     /// Forgets a worker. Its loans end by themselves.
     async fn remove_worker(&self, id: &str) -> Result<bool, StoreError>;
-    /// Takes note of loans that are over, and wakes hosts that rest by mistake. Loans end by themselves
-    /// and hosts wake by themselves: this is for people who want to be sure. No loan is ended before
-    /// its time, because its borrower may be alive and only not be heard.
+    /// Takes note of loans that are over, and wakes hosts that rest by mistake: a process may have died
+    /// before it could. No loan is ended before its time, because its borrower may be alive and only
+    /// not be heard.
     async fn recover_loans(&self) -> Result<Recovered, StoreError>;
 }

@@ -7,14 +7,23 @@ use std::{
         LazyLock,
         atomic::{AtomicUsize, Ordering},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use async_trait::async_trait;
 use rustc_hash::FxHashMap;
+use tokio_postgres::Row;
 use trawl_types::{CrawlId, HostId, UnixMillis};
 
-use super::{PostgresStore, fault::Fault, identity::host_id, loans::Loans, pool::Conn, reader};
+use super::{
+    PostgresStore,
+    clocks::When,
+    fault::Fault,
+    identity::host_id,
+    loans::Loans,
+    pool::{Conn, Param},
+    reader,
+};
 use crate::contract::{
     StoreError,
     loans::{HostLoans, LoanedHost, ReturnedHost},
@@ -33,20 +42,21 @@ macro_rules! worth_asking {
     };
 }
 
-pub(super) use worth_asking;
-
 const PARTITIONS: usize = 16;
 /// Statements for one request: hosts that turn out to be empty are passed over.
 const ROUNDS: usize = 6;
 
-/// Lends hosts of one table. What is ready but empty is looked at once more after a while, for what was
-/// not yet committed, and is idle then. What somebody asked to be left alone waits for that.
+/// Lends hosts, of which `$ready` says how they are found. What is ready but empty is looked at once more
+/// after a while, for what was not yet committed, and is idle then. What somebody asked to be left alone
+/// waits for that. The clock is read once: all that is decided of a host is decided by the same time.
 macro_rules! lend {
-    () => {
+    ($ready:literal) => {
         concat!(
-            "WITH ready AS MATERIALIZED (
-               SELECT id FROM {hosts} WHERE ready_at <= clock_timestamp() AND ready_at < 'infinity'
-               ORDER BY ready_at LIMIT $2 FOR UPDATE SKIP LOCKED),
+            "WITH clock AS MATERIALIZED (SELECT t.now, extract(epoch FROM t.now) * 1000 AS ms
+               FROM (SELECT clock_timestamp() AS now OFFSET 0) t),
+             ready AS MATERIALIZED (",
+            $ready,
+            "),
              probed AS MATERIALIZED (
                SELECT r.id, ARRAY(SELECT w.id FROM unnest($1::int8[]) n(id)
                  JOIN crawls w ON w.id = n.id
@@ -54,26 +64,24 @@ macro_rules! lend {
             worth_asking!(),
             ") AS crawls FROM ready r),
              judged AS MATERIALIZED (
-               SELECT p.id, p.crawls, p.crawls = '{}' AND EXISTS (SELECT 1 FROM crawls w
+               SELECT p.id, p.crawls, (SELECT now FROM clock) AS now, (SELECT ms FROM clock) AS ms,
+                 p.crawls = '{}' AND EXISTS (SELECT 1 FROM crawls w
                  JOIN crawl_hosts h ON h.crawl = w.id AND h.host = p.id
                  WHERE w.state = 'running' AND ",
             worth_asking!(),
             ") AS is_for_others FROM probed p)
              UPDATE {hosts} t SET
                ready_at = CASE
-                 WHEN t.next_allowed > extract(epoch FROM clock_timestamp()) * 1000
-                   THEN to_timestamp(t.next_allowed / 1000.0)
-                 WHEN j.crawls <> '{}' THEN clock_timestamp() + $4 * interval '1 ms'
-                 WHEN j.is_for_others THEN clock_timestamp() + interval '1 s'
+                 WHEN t.next_allowed > j.ms THEN to_timestamp(t.next_allowed / 1000.0)
+                 WHEN j.crawls <> '{}' THEN j.now + $4 * interval '1 ms'
+                 WHEN j.is_for_others THEN j.now + interval '1 s'
                  WHEN t.empties > 0 THEN 'infinity'
-                 ELSE clock_timestamp() + $5 * interval '1 ms' END,
-               epoch = CASE WHEN j.crawls <> '{}' AND t.next_allowed <=
-                 extract(epoch FROM clock_timestamp()) * 1000 THEN t.epoch + 1 ELSE t.epoch END,
-               holder = CASE WHEN j.crawls <> '{}' AND t.next_allowed <=
-                 extract(epoch FROM clock_timestamp()) * 1000 THEN $3 END,
+                 ELSE j.now + $5 * interval '1 ms' END,
+               epoch = CASE WHEN j.crawls <> '{}' AND t.next_allowed <= j.ms
+                 THEN t.epoch + 1 ELSE t.epoch END,
+               holder = CASE WHEN j.crawls <> '{}' AND t.next_allowed <= j.ms THEN $3 END,
                empties = CASE
-                 WHEN t.next_allowed > extract(epoch FROM clock_timestamp()) * 1000
-                   OR j.crawls <> '{}' OR j.is_for_others THEN 0
+                 WHEN t.next_allowed > j.ms OR j.crawls <> '{}' OR j.is_for_others THEN 0
                  ELSE least(t.empties + 1, 2)::int2 END
              FROM judged j WHERE t.id = j.id
              RETURNING t.id, t.epoch, t.holder IS NOT NULL, j.crawls"
@@ -81,14 +89,30 @@ macro_rules! lend {
     };
 }
 
-/// One statement for each partition, and one for all of them.
+/// Those that have been ready for longest. One statement for each partition, and one for all of them.
 static LEND: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let sql = lend!(
+        "SELECT id FROM {hosts}
+         WHERE ready_at <= (SELECT now FROM clock) AND ready_at < 'infinity'
+         ORDER BY ready_at LIMIT $2 FOR UPDATE SKIP LOCKED"
+    );
     let tables = (0..PARTITIONS).map(|n| format!("hosts_{n}"));
     let tables = tables.chain(["hosts".to_owned()]);
-    tables
-        .map(|table| lend!().replace("{hosts}", &table))
-        .collect()
+    tables.map(|table| sql.replace("{hosts}", &table)).collect()
 });
+
+/// Those among some ($6) that are ready.
+static LEND_OF: LazyLock<String> = LazyLock::new(|| {
+    let sql = lend!(
+        "SELECT h.id FROM unnest($6::int8[]) n(id) JOIN {hosts} h ON h.id = n.id
+         WHERE h.ready_at <= (SELECT now FROM clock) AND h.ready_at < 'infinity'
+         ORDER BY h.id LIMIT $2 FOR UPDATE OF h SKIP LOCKED"
+    );
+    sql.replace("{hosts}", "hosts")
+});
+
+/// Hosts of a crawl in need that are looked at in one go.
+const LOOKED_AT: i64 = 48;
 
 /// Where the next request begins to look.
 static TURN: AtomicUsize = AtomicUsize::new(0);
@@ -145,6 +169,28 @@ impl HostLoans for PostgresStore {
             .insist(|| async {
                 let conn = self.for_loans().await?;
                 lend(&conn, loans, &crawls, i64::from(most)).await
+            })
+            .await?;
+        self.insist(|| async { described(&*self.for_loans().await?, &lent).await })
+            .await
+    }
+
+    async fn borrow_hosts_of(
+        &self,
+        needy: CrawlId,
+        crawls: &[CrawlId],
+        most: u32,
+    ) -> Result<Vec<LoanedHost>, StoreError> {
+        let loans = self.lender()?;
+        if most == 0 {
+            return Ok(Vec::new());
+        }
+        let crawls: Vec<i64> = crawls.iter().map(|crawl| crawl.0).collect();
+        let _turn = self.lookups.acquire().await;
+        let lent = self
+            .insist(|| async {
+                let conn = self.for_loans().await?;
+                lend_of(&conn, loans, needy, &crawls, i64::from(most)).await
             })
             .await?;
         self.insist(|| async { described(&*self.for_loans().await?, &lent).await })
@@ -237,7 +283,7 @@ async fn lend(conn: &Conn, loans: &Loans, crawls: &[i64], most: i64) -> Result<L
     let start = first_table();
     for round in 0..ROUNDS {
         let table = if round == 0 { start } else { PARTITIONS };
-        let sent = Instant::now();
+        let sent = When::now();
         let (worker, lasts) = (&loans.options.worker, loans.lasts_ms());
         let second_look = loans.second_look_ms();
         let rows = conn
@@ -252,17 +298,7 @@ async fn lend(conn: &Conn, loans: &Loans, crawls: &[i64], most: i64) -> Result<L
             Err(_) if !lent.is_empty() => break,
             Err(fault) => return Err(fault),
         };
-        for row in &rows {
-            if !row.get::<_, bool>(2) {
-                continue;
-            }
-            let host = HostId(row.get(0));
-            loans.add(host, row.get(1), sent);
-            wanted -= 1;
-            for crawl in row.get::<_, Vec<i64>>(3) {
-                lent.entry(CrawlId(crawl)).or_default().push(host);
-            }
-        }
+        wanted -= note(&rows, loans, sent, &mut lent);
         if wanted <= 0 || table == PARTITIONS && rows.is_empty() {
             break;
         }
@@ -270,6 +306,53 @@ async fn lend(conn: &Conn, loans: &Loans, crawls: &[i64], most: i64) -> Result<L
             WIDELY.store(PARTITIONS, Ordering::Relaxed);
         }
     }
+    Ok(lent)
+}
+
+/// Remembers what was lent; gives how many hosts that are.
+fn note(rows: &[Row], loans: &Loans, sent: When, lent: &mut Lent) -> i64 {
+    let mut count = 0;
+    for row in rows.iter().filter(|row| row.get::<_, bool>(2)) {
+        let host = HostId(row.get(0));
+        loans.add(host, row.get(1), sent);
+        count += 1;
+        for crawl in row.get::<_, Vec<i64>>(3) {
+            lent.entry(CrawlId(crawl)).or_default().push(host);
+        }
+    }
+    count
+}
+
+/// Lends hosts of a crawl in need, however many others have been ready for longer. Where it has many,
+/// each time others are looked at: numbers of hosts are hashes, so that any number is a place to begin.
+async fn lend_of(
+    conn: &Conn,
+    loans: &Loans,
+    needy: CrawlId,
+    crawls: &[i64],
+    most: i64,
+) -> Result<Lent, Fault> {
+    let begin = rand::random_range(0..i64::MAX);
+    let (mut hosts, more) = reader::open_hosts(conn, needy, begin, LOOKED_AT).await?;
+    if more.is_none() {
+        let (first, _) = reader::open_hosts(conn, needy, 0, LOOKED_AT).await?;
+        hosts.extend(first);
+        hosts.sort_unstable();
+        hosts.dedup();
+    }
+    let mut lent = Lent::default();
+    if hosts.is_empty() {
+        return Ok(lent);
+    }
+    let sent = When::now();
+    let (worker, lasts, look) = (
+        &loans.options.worker,
+        loans.lasts_ms(),
+        loans.second_look_ms(),
+    );
+    let values: [Param<'_>; 6] = [&crawls, &most, worker, &lasts, &look, &hosts];
+    let rows = conn.query(&LEND_OF, &values).await?;
+    note(&rows, loans, sent, &mut lent);
     Ok(lent)
 }
 
@@ -295,7 +378,7 @@ async fn described(conn: &Conn, lent: &Lent) -> Result<Vec<LoanedHost>, Fault> {
 
 /// Lends a host that nobody holds, also before it may be asked; gives the time from which it may.
 async fn lend_one(conn: &Conn, loans: &Loans, host: HostId) -> Result<Option<UnixMillis>, Fault> {
-    let sent = Instant::now();
+    let sent = When::now();
     let sql = "UPDATE hosts SET epoch = epoch + 1, holder = $2, empties = 0,
           ready_at = greatest(free_at, clock_timestamp() + $3 * interval '1 ms')
         WHERE id = $1 AND (holder IS NULL OR ready_at <= clock_timestamp())
@@ -307,7 +390,7 @@ async fn lend_one(conn: &Conn, loans: &Loans, host: HostId) -> Result<Option<Uni
         .await?;
     Ok(row.map(|row| {
         loans.add(host, row.get(0), sent);
-        UnixMillis(row.get(1))
+        conn.skew.here(row.get(1))
     }))
 }
 

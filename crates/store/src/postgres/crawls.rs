@@ -99,7 +99,7 @@ impl PostgresStore {
         Ok(())
     }
 
-    /// A crawl that has ended needs no memory; one that goes on is reopened.
+    /// A crawl that has ended needs no memory but for stragglers; one that goes on is reopened.
     pub(super) async fn move_to(
         &self,
         crawl: CrawlId,
@@ -123,7 +123,7 @@ impl PostgresStore {
         })
         .await?;
         if finished.is_some() {
-            self.opened().remove(&crawl);
+            self.opened().end(crawl);
         }
         Ok(())
     }
@@ -136,7 +136,7 @@ impl PostgresStore {
         why: &str,
         now: UnixMillis,
     ) -> Result<bool, StoreError> {
-        let max_pages = self.opened().get(&crawl).and_then(|open| open.max_pages());
+        let max_pages = self.opened().get(crawl).and_then(|open| open.max_pages());
         let over = self
             .insist(|| async {
                 let conn = self.patiently().await?;
@@ -144,7 +144,7 @@ impl PostgresStore {
             })
             .await?;
         if over {
-            self.opened().remove(&crawl);
+            self.opened().end(crawl);
         }
         Ok(over)
     }
@@ -194,19 +194,19 @@ pub(super) const ASLEEP: &str =
     JOIN hosts t ON t.id = h.host ORDER BY h.host";
 
 /// Wakes hosts that a crawl has something for. Goes through all hosts of the crawl, some at a time: most
-/// are awake, and only of those that are not is it asked whether anything is pending.
-async fn wake(conn: &Conn, crawl: CrawlId) -> Result<(), Fault> {
-    let mut after = 0_i64;
+/// are awake, and only of those that are not is it asked whether anything is pending. Gives how many.
+pub(super) async fn wake(conn: &Conn, crawl: CrawlId) -> Result<u64, Fault> {
+    let (mut after, mut woken) = (0_i64, 0);
     loop {
         let rows = conn.query(ASLEEP, &[&crawl.0, &after, &WOKEN]).await?;
         let Some(last) = rows.last() else {
-            return Ok(());
+            return Ok(woken);
         };
         after = last.get(0);
         let idle = rows.iter().filter(|row| row.get(1));
         let idle: Vec<i64> = idle.map(|row| row.get(0)).collect();
         if !idle.is_empty() {
-            conn.execute(WAKE, &[&idle]).await?;
+            woken += conn.execute(WAKE, &[&idle]).await?;
         }
     }
 }

@@ -100,6 +100,7 @@ fn code_is_transient(code: &SqlState) -> bool {
     class.starts_with("08")
         || class.starts_with("53")
         || class.starts_with("57P0")
+        || is_of_the_server(code)
         || [
             SqlState::T_R_DEADLOCK_DETECTED,
             SqlState::T_R_SERIALIZATION_FAILURE,
@@ -110,9 +111,44 @@ fn code_is_transient(code: &SqlState) -> bool {
         .contains(code)
 }
 
+/// Whether the server at the other end is no longer fit, whatever it is asked: its machine fails, or it
+/// only reads since another took its place. The next connection may lead to one that is.
+pub(super) fn is_of_the_server(code: &SqlState) -> bool {
+    code.code().starts_with("58") || *code == SqlState::READ_ONLY_SQL_TRANSACTION
+}
+
 /// Errors that are neither answers of the server nor faults of what we asked.
 fn is_of_the_connection(error: &tokio_postgres::Error) -> bool {
     let io = std::error::Error::source(error)
         .is_some_and(|cause| cause.downcast_ref::<std::io::Error>().is_some());
     error.is_closed() || io || error.to_string().contains("timeout")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_another_attempt_or_another_server_may_cure_is_tried_again() {
+        for code in [
+            "08006", "53300", "57P01", "58030", "58P01", "25006", "40P01", "57014",
+        ] {
+            assert!(code_is_transient(&SqlState::from_code(code)), "{code}");
+        }
+        for code in ["28P01", "42601", "23505", "22P02"] {
+            assert!(!code_is_transient(&SqlState::from_code(code)), "{code}");
+        }
+    }
+
+    #[test]
+    fn a_server_that_fails_or_only_reads_is_left() {
+        for (code, left) in [
+            ("58030", true),
+            ("25006", true),
+            ("53300", false),
+            ("40P01", false),
+        ] {
+            assert_eq!(is_of_the_server(&SqlState::from_code(code)), left, "{code}");
+        }
+    }
 }

@@ -103,7 +103,7 @@ impl JobStore for PostgresStore {
         });
         let crawl = removed.await?;
         if let Some(crawl) = crawl {
-            self.opened().remove(&crawl);
+            self.opened().remove(crawl);
         }
         Ok(crawl.is_some())
     }
@@ -219,6 +219,27 @@ async fn remove(conn: &Conn, id: &str) -> Result<Option<CrawlId>, Fault> {
         .await?;
     conn.commit().await?;
     Ok(Some(CrawlId(crawl)))
+}
+
+impl PostgresStore {
+    /// A crawl was deleted while links of it were written, which nobody looks for any more.
+    pub(super) async fn sweep_up_after(&self, crawl: CrawlId) -> Result<(), StoreError> {
+        self.insist(|| async {
+            let conn = self.patiently().await?;
+            for sql in [
+                "DELETE FROM crawl_pages WHERE crawl = $1
+                 AND NOT EXISTS (SELECT 1 FROM crawls WHERE id = $1)",
+                "DELETE FROM crawl_hosts WHERE crawl = $1
+                 AND NOT EXISTS (SELECT 1 FROM crawls WHERE id = $1)",
+                "DELETE FROM tallies WHERE crawl = $1
+                 AND NOT EXISTS (SELECT 1 FROM crawls WHERE id = $1)",
+            ] {
+                conn.execute(sql, &[&crawl.0]).await?;
+            }
+            Ok(())
+        })
+        .await
+    }
 }
 
 fn key(row: &Row) -> KeyRow {

@@ -1,16 +1,16 @@
-//! The hosts that this process has on loan: epochs, deadlines by a clock that nobody sets, and the task
-//! that renews them.
+//! The hosts that this process has on loan: epochs, how long nobody else can have them, and the task that
+//! renews them.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
-    time::{Duration, Instant},
+    time::{Duration, SystemTime},
 };
 
 use rustc_hash::FxHashMap;
 use tokio::task::AbortHandle;
 use trawl_types::HostId;
 
-use super::{fault::Fault, options::LoanOptions, pool::Pool};
+use super::{clocks::When, fault::Fault, options::LoanOptions, pool::Pool};
 use crate::shared::recent::Recent;
 
 /// What a request may take besides its delay, clocks that differ in speed included.
@@ -25,8 +25,15 @@ const PATIENCE: Duration = Duration::from_secs(5);
 #[derive(Debug, Clone, Copy)]
 struct Loan {
     epoch: i64,
-    /// Until when nobody else can have it.
-    deadline: Instant,
+    /// When it was asked for, or for its renewal: nobody else can have it for as long as it lasts.
+    since: When,
+}
+
+impl Loan {
+    /// Whether nobody else can ask the host before a delay has passed.
+    fn covers(self, delay: Duration, lasts: Duration, now: When) -> bool {
+        self.since.until(now) + delay + MARGIN < lasts
+    }
 }
 
 #[derive(Debug)]
@@ -76,9 +83,8 @@ impl Loans {
     }
 
     /// A host was lent at the latest when the statement was sent.
-    pub(super) fn add(&self, host: HostId, epoch: i64, sent: Instant) {
-        let deadline = sent + self.options.lasts;
-        let loan = Loan { epoch, deadline };
+    pub(super) fn add(&self, host: HostId, epoch: i64, sent: When) {
+        let loan = Loan { epoch, since: sent };
         lock(&self.held).loans.insert(host, loan);
     }
 
@@ -101,8 +107,8 @@ impl Loans {
 
     pub(super) fn may_ask(&self, host: HostId, delay: Duration) -> bool {
         let held = lock(&self.held);
-        let deadline = held.loans.get(&host).map(|loan| loan.deadline);
-        deadline.is_some_and(|deadline| Instant::now() + delay + MARGIN < deadline)
+        let loan = held.loans.get(&host);
+        loan.is_some_and(|loan| loan.covers(delay, self.options.lasts, When::now()))
     }
 
     pub(super) fn lost(&self) -> Vec<HostId> {
@@ -137,16 +143,21 @@ impl Loans {
             return Ok(());
         }
         let conn = pool.take(PATIENCE).await?;
-        let sent = Instant::now();
+        let sent = When::now();
         let sql = "WITH mine AS MATERIALIZED (
               SELECT h.id FROM unnest($1::int8[], $2::int8[]) n(id, epoch)
               JOIN hosts h ON h.id = n.id AND h.epoch = n.epoch
               WHERE h.holder = $3 ORDER BY h.id FOR UPDATE OF h)
             UPDATE hosts h
             SET ready_at = greatest(h.ready_at, clock_timestamp() + $4 * interval '1 ms')
-            FROM mine WHERE h.id = mine.id RETURNING h.id, h.epoch";
+            FROM mine WHERE h.id = mine.id RETURNING h.id, h.epoch,
+              (extract(epoch FROM clock_timestamp()) * 1000)::int8";
         let (worker, lasts) = (&self.options.worker, self.lasts_ms());
+        let asked = SystemTime::now();
         let renewed = conn.query(sql, &[&hosts, &epochs, worker, &lasts]).await?;
+        if let Some(row) = renewed.last() {
+            conn.skew.learn(asked, row.get(2), SystemTime::now());
+        }
         let renewed = renewed.iter().map(|row| (row.get(0), row.get(1)));
         let renewed: FxHashMap<i64, i64> = renewed.collect();
         let mut held = lock(&self.held);
@@ -157,7 +168,7 @@ impl Loans {
                 continue;
             };
             if renewed.get(&host) == Some(&epoch) {
-                loan.deadline = sent + self.options.lasts;
+                loan.since = sent;
             } else {
                 held.loans.remove(&id);
                 held.lost.push(id);
@@ -186,5 +197,20 @@ async fn renew_forever(loans: Weak<Loans>, pool: Arc<Pool>, every: Duration) {
                 SOON.min(every)
             }
         };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loan_covers_a_request_only_if_its_delay_ends_before_the_loan() {
+        let since = When::now();
+        let loan = Loan { epoch: 1, since };
+        let lasts = Duration::from_secs(20);
+        assert!(loan.covers(Duration::from_secs(19), lasts, since));
+        assert!(!loan.covers(Duration::from_secs(20), lasts, since));
+        assert!(!loan.covers(lasts - MARGIN, lasts, since));
     }
 }

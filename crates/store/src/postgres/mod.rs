@@ -7,10 +7,11 @@
 //! * [`pool`], [`retry`], [`fault`]: connections, patience, and what went wrong
 //! * [`schema`]: the format and its migrations
 //! * [`text`], [`identity`]: texts from strangers, and numbers made of hashes
-//! * [`crawls`]: a crawl's beginning, return and end
+//! * [`crawls`], [`opened`]: a crawl's beginning, return and end, and those that are written here
 //! * [`commit`]: settled visits in two transactions
 //! * [`tallies`]: a crawl in numbers
 //! * [`loans`], [`borrowing`], [`recovery`]: hosts on loan
+//! * [`clocks`]: those of processes, machines and the database do not agree
 //! * [`rehearsal`]: statements are planned before they are needed
 //! * [`reader`], [`records`], [`edges`], [`explain`]: questions
 //! * [`queue`], [`queue_rows`]: a crawl's queue, changed and looked at
@@ -24,6 +25,7 @@ mod accounts;
 mod address;
 mod backstage;
 mod borrowing;
+mod clocks;
 mod commit;
 mod crawls;
 mod duties;
@@ -35,6 +37,7 @@ mod intake;
 mod intake_rows;
 mod jobs;
 mod loans;
+mod opened;
 mod options;
 mod overview;
 mod pages;
@@ -63,7 +66,6 @@ pub use options::{LoanOptions, PostgresOptions};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use rustc_hash::FxHashMap;
 use tokio::sync::{Notify, Semaphore};
 use trawl_types::{
     CrawlId, CrawlSpec, CrawlState, HostId, KeySecret, PageId, PageRecord, Sequence, UnixMillis,
@@ -71,11 +73,7 @@ use trawl_types::{
 };
 
 use self::{
-    address::Address,
-    commit::{Memory, OpenCrawl},
-    loans::Loans,
-    pool::Pool,
-    retry::Complaints,
+    address::Address, commit::Memory, loans::Loans, opened::Opened, pool::Pool, retry::Complaints,
 };
 use crate::contract::{
     Store, StoreError,
@@ -98,7 +96,7 @@ pub struct PostgresStore {
     pool: Arc<Pool>,
     options: PostgresOptions,
     secret: KeySecret,
-    open: Mutex<FxHashMap<CrawlId, Arc<OpenCrawl>>>,
+    open: Mutex<Opened>,
     memory: Mutex<Memory>,
     loans: Option<Arc<Loans>>,
     complaints: Complaints,
@@ -132,7 +130,7 @@ impl PostgresStore {
         })
     }
 
-    fn opened(&self) -> std::sync::MutexGuard<'_, FxHashMap<CrawlId, Arc<OpenCrawl>>> {
+    fn opened(&self) -> std::sync::MutexGuard<'_, Opened> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -214,6 +212,11 @@ impl Store for PostgresStore {
         self.change(crawl, change).await
     }
 
+    async fn answers(&self) -> Result<(), StoreError> {
+        self.ask(async { self.soon().await?.run("SELECT 1").await })
+            .await
+    }
+
     async fn crawls(&self) -> Result<Vec<CrawlRow>, StoreError> {
         self.ask(async { reader::crawls(&*self.soon().await?).await })
             .await
@@ -249,7 +252,7 @@ impl Store for PostgresStore {
         limit: u32,
     ) -> Result<Vec<PendingUrl>, StoreError> {
         let _turn = self.lookups.acquire().await;
-        let open = self.opened().get(&crawl).cloned();
+        let open = self.opened().get(crawl);
         self.insist(|| async {
             let conn = self.for_loans().await?;
             let has_elders = match &open {

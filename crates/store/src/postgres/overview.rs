@@ -235,7 +235,7 @@ async fn hosts(
     let values: [super::pool::Param<'_>; 6] =
         [&owners, &one, &filter.suspended, &last, &figure, &limit];
     let rows = conn.query(sql, &values).await?;
-    let found: Vec<(HostOverview, i64)> = rows.iter().map(host).collect();
+    let found: Vec<(HostOverview, i64)> = rows.iter().map(|row| host(conn, row)).collect();
     let full = found.len() >= filter.limit as usize;
     let next = found.last().filter(|_| full);
     let next = next.map(|(host, figure)| HostCursor {
@@ -246,7 +246,7 @@ async fn hosts(
     Ok(Listed { items, next })
 }
 
-fn host(row: &Row) -> (HostOverview, i64) {
+fn host(conn: &Conn, row: &Row) -> (HostOverview, i64) {
     let last: i64 = row.get(6);
     let number = |column: usize| row.get::<_, i64>(column) as u64;
     let host = HostOverview {
@@ -258,7 +258,7 @@ fn host(row: &Row) -> (HostOverview, i64) {
         crawls: number(5),
         last_crawled: (last > 0).then_some(UnixMillis(last)),
         delay_ms: number(7),
-        next_allowed: UnixMillis(row.get(8)),
+        next_allowed: conn.skew.here(row.get(8)),
         failures: row.get::<_, i32>(9) as u32,
         suspended: row.get(10),
     };

@@ -9,7 +9,7 @@ use std::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicU32, Ordering},
     },
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
 use rustc_hash::FxHashMap;
@@ -20,7 +20,12 @@ use tokio_postgres::{
     types::{ToSql, Type},
 };
 
-use super::{address::Address, fault::Fault, tls::MakeTls};
+use super::{
+    address::Address,
+    clocks::Skew,
+    fault::{Fault, is_of_the_server},
+    tls::MakeTls,
+};
 use crate::contract::StoreError;
 
 pub(super) type Param<'p> = &'p (dyn ToSql + Sync);
@@ -33,6 +38,9 @@ const SETTINGS: &str =
     SET plan_cache_mode = force_generic_plan; SET jit = off; SET enable_seqscan = off;
     SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_bitmapscan = off;
     SET max_parallel_workers_per_gather = 0; SET timezone = 'UTC'";
+
+/// By the database's clock.
+const NOW: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8";
 
 /// Plans are made anew after this: tables grow, and what was best for a small one is not for a large one.
 /// Each time they last twice as long: it takes an older table longer to become another one, and the
@@ -58,11 +66,14 @@ pub(super) struct Pool {
     permits: Arc<Semaphore>,
     idle: Arc<Mutex<Vec<Conn>>>,
     closed: AtomicBool,
+    skew: Arc<Skew>,
 }
 
 /// One connection.
 pub(super) struct Conn {
     client: Arc<Client>,
+    /// Between the clocks of the pool's database and of this process.
+    pub(super) skew: Arc<Skew>,
     prepared: Mutex<FxHashMap<&'static str, Statement>>,
     purpose: Purpose,
     /// When statements were last planned, and for how long.
@@ -70,6 +81,8 @@ pub(super) struct Conn {
     planned_for: Duration,
     in_transaction: AtomicBool,
     awaited: AtomicU32,
+    /// Leads to a server that is no longer fit.
+    unfit: AtomicBool,
 }
 
 impl std::fmt::Debug for Conn {
@@ -96,6 +109,7 @@ impl Pool {
             permits: Arc::new(Semaphore::new(connections.max(2))),
             idle: Arc::default(),
             closed: AtomicBool::new(false),
+            skew: Arc::default(),
         })
     }
 
@@ -176,14 +190,19 @@ impl Pool {
             }
         });
         client.batch_execute(SETTINGS).await?;
+        let asked = SystemTime::now();
+        let said = client.query_one(NOW, &[]).await?;
+        self.skew.learn(asked, said.get(0), SystemTime::now());
         Ok(Conn {
             client: Arc::new(client),
+            skew: Arc::clone(&self.skew),
             prepared: Mutex::default(),
             purpose,
             planned: Instant::now(),
             planned_for: PLANNED_FOR,
             in_transaction: AtomicBool::new(false),
             awaited: AtomicU32::new(0),
+            unfit: AtomicBool::new(false),
         })
     }
 }
@@ -196,15 +215,18 @@ impl Drop for Taken {
     fn drop(&mut self) {
         let conn = &mut self.conn;
         let is_between = !*conn.in_transaction.get_mut() && *conn.awaited.get_mut() == 0;
-        if is_between && !conn.client.is_closed() && !self.permit.semaphore().is_closed() {
+        let is_usable = is_between && !*conn.unfit.get_mut();
+        if is_usable && !conn.client.is_closed() && !self.permit.semaphore().is_closed() {
             let conn = Conn {
                 client: Arc::clone(&conn.client),
+                skew: Arc::clone(&conn.skew),
                 prepared: Mutex::new(std::mem::take(&mut lock(&conn.prepared))),
                 purpose: conn.purpose,
                 planned: conn.planned,
                 planned_for: conn.planned_for,
                 in_transaction: AtomicBool::new(false),
                 awaited: AtomicU32::new(0),
+                unfit: AtomicBool::new(false),
             };
             lock(&self.idle).push(conn);
         }
@@ -349,6 +371,11 @@ impl Conn {
         self.awaited.fetch_add(1, Ordering::Relaxed);
         let answer = answer.await;
         self.awaited.fetch_sub(1, Ordering::Relaxed);
+        if let Err(error) = &answer
+            && error.code().is_some_and(is_of_the_server)
+        {
+            self.unfit.store(true, Ordering::Relaxed);
+        }
         Ok(answer?)
     }
 }

@@ -85,7 +85,7 @@ pub(super) async fn queue(
         for row in &rows {
             after = reading.place(row);
             looked_at += 1;
-            if let Some(url) = reading.take(row, filter) {
+            if let Some(url) = reading.take(conn, row, filter) {
                 found.push(url);
             }
             if found.len() >= filter.limit as usize || looked_at >= MOST_ROWS {
@@ -109,17 +109,17 @@ impl Reading {
         }
     }
 
-    fn take(&self, row: &Row, filter: &QueueFilter) -> Option<(HostId, QueuedUrl)> {
+    fn take(&self, conn: &Conn, row: &Row, filter: &QueueFilter) -> Option<(HostId, QueuedUrl)> {
         let host = HostId(row.get(0));
         if self.host.is_some_and(|wanted| wanted != host) {
             return None;
         }
-        let url = read(row);
+        let url = read(conn, row);
         filter.matches(&url).then_some((host, url))
     }
 }
 
-fn read(row: &Row) -> QueuedUrl {
+fn read(conn: &Conn, row: &Row) -> QueuedUrl {
     let reason = row.get::<_, Option<i16>>(10);
     let detail = heard(row.get::<_, Option<Heard>>(11));
     let outcome = row.get::<_, Option<i16>>(12);
@@ -131,7 +131,7 @@ fn read(row: &Row) -> QueuedUrl {
         depth: row.get::<_, i32>(5) as u32,
         score: row.get::<_, i16>(6) as u8,
         attempts: row.get::<_, i32>(7) as u32,
-        not_before: UnixMillis(row.get(8)),
+        not_before: conn.skew.here(row.get(8)),
         discovered_at: UnixMillis(row.get(9)),
         reason: reason
             .and_then(|code| ReasonCode::from_stored(code as u8))

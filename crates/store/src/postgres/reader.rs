@@ -134,11 +134,11 @@ pub(super) async fn open_hosts(
     Ok((open, last.filter(|_| rows.len() as i64 == limit)))
 }
 
-fn host_row(row: &Row) -> StoredHost {
+fn host_row(conn: &Conn, row: &Row) -> StoredHost {
     StoredHost {
         id: HostId(row.get(0)),
         name: row.get::<_, Heard>(1).0,
-        next_allowed: UnixMillis(row.get(2)),
+        next_allowed: conn.skew.here(row.get(2)),
         delay_ms: row.get::<_, i64>(3) as u64,
         failures: row.get::<_, i32>(4) as u32,
         suspended: row.get::<_, i16>(5) != 0,
@@ -150,7 +150,7 @@ fn host_row(row: &Row) -> StoredHost {
 
 /// Reads hosts with the columns of [`hosts`] and adds what robots.txt said.
 async fn with_robots(conn: &Conn, rows: &[Row]) -> Result<Vec<StoredHost>, Fault> {
-    let mut found: Vec<StoredHost> = rows.iter().map(host_row).collect();
+    let mut found: Vec<StoredHost> = rows.iter().map(|row| host_row(conn, row)).collect();
     if found.is_empty() {
         return Ok(found);
     }
@@ -208,7 +208,8 @@ pub(super) async fn pending(
     let rows = conn
         .query(PENDING, &[&crawl.0, &host.0, &i64::from(limit)])
         .await?;
-    let mut urls: Vec<PendingUrl> = rows.iter().map(pending_row).collect();
+    let urls = rows.iter().map(|row| pending_row(conn, row));
+    let mut urls: Vec<PendingUrl> = urls.collect();
     if has_elders {
         records::offer_validators(conn, crawl, &mut urls).await?;
     }
@@ -216,7 +217,7 @@ pub(super) async fn pending(
 }
 
 /// Columns: page, host, url, rank, depth, score, attempts, not_before, chain.
-pub(super) fn pending_row(row: &Row) -> PendingUrl {
+pub(super) fn pending_row(conn: &Conn, row: &Row) -> PendingUrl {
     PendingUrl {
         page: PageId(row.get(0)),
         host: HostId(row.get(1)),
@@ -225,7 +226,7 @@ pub(super) fn pending_row(row: &Row) -> PendingUrl {
         depth: row.get::<_, i32>(4) as u32,
         score: row.get::<_, i16>(5) as u8,
         attempts: row.get::<_, i32>(6) as u32,
-        not_before: UnixMillis(row.get(7)),
+        not_before: conn.skew.here(row.get(7)),
         chain: row
             .get::<_, Option<&[u8]>>(8)
             .map_or_else(Vec::new, chain_from_blob),

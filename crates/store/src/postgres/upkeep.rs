@@ -30,6 +30,8 @@ use crate::{
 
 /// Numbers of a log, or rows of a queue, that one transaction looks at.
 const STEP: i64 = 5_000;
+/// Answers to robots.txt that one statement looks at: few, they may be large.
+const ROBOTS: i64 = 500;
 /// For one of them.
 const STEPPING: Duration = Duration::from_mins(1);
 /// For whole tables.
@@ -246,23 +248,49 @@ impl PostgresStore {
         before: UnixMillis,
         dry_run: bool,
     ) -> Result<Cleaned, StoreError> {
-        self.ask_within(STEPPING, async {
-            let conn = self.soon().await?;
-            let sql = if dry_run {
-                "SELECT count(*), coalesce(sum(octet_length(body)), 0)::int8 FROM robots
-                 WHERE fetched_at < $1"
-            } else {
-                "WITH gone AS (DELETE FROM robots WHERE fetched_at < $1 RETURNING body)
-                 SELECT count(*), coalesce(sum(octet_length(body)), 0)::int8 FROM gone"
-            };
-            let row = conn.query_one(sql, &[&before.0]).await?;
-            Ok(Cleaned {
-                rows: row.get::<_, i64>(0) as u64,
-                bytes: row.get::<_, i64>(1) as u64,
-            })
-        })
-        .await
+        let mut all = Cleaned::default();
+        let mut after = Some(0);
+        while let Some(from) = after {
+            let step = self.ask_within(STEPPING, async {
+                let conn = self.soon().await?;
+                forget_some_robots(&conn, from, before, dry_run).await
+            });
+            let (cleaned, last) = step.await?;
+            all.rows += cleaned.rows;
+            all.bytes += cleaned.bytes;
+            after = last;
+        }
+        Ok(all)
     }
+}
+
+/// Of the hosts after one; gives the last one that was looked at, if there may be more.
+async fn forget_some_robots(
+    conn: &Conn,
+    after: i64,
+    before: UnixMillis,
+    dry_run: bool,
+) -> Result<(Cleaned, Option<i64>), Fault> {
+    let sql = "SELECT max(host), count(*) FROM (SELECT host FROM robots WHERE host > $1
+        ORDER BY host LIMIT $2) n";
+    let row = conn.query_one(sql, &[&after, &ROBOTS]).await?;
+    let (Some(last), looked_at) = (row.get::<_, Option<i64>>(0), row.get::<_, i64>(1)) else {
+        return Ok((Cleaned::default(), None));
+    };
+    let sql = if dry_run {
+        "SELECT count(*), coalesce(sum(octet_length(body)), 0)::int8 FROM robots
+         WHERE host > $1 AND host <= $2 AND fetched_at < $3"
+    } else {
+        "WITH gone AS (DELETE FROM robots WHERE host > $1 AND host <= $2 AND fetched_at < $3
+           RETURNING octet_length(body) AS bytes)
+         SELECT count(*), coalesce(sum(bytes), 0)::int8 FROM gone"
+    };
+    let row = conn.query_one(sql, &[&after, &last, &before.0]).await?;
+    let cleaned = Cleaned {
+        rows: row.get::<_, i64>(0) as u64,
+        bytes: row.get::<_, i64>(1) as u64,
+    };
+    Ok((cleaned, (looked_at == ROBOTS).then_some(last)))
 }
 
 async fn shed_some(

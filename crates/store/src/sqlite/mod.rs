@@ -244,6 +244,11 @@ impl Store for SqliteStore {
             .await
     }
 
+    async fn answers(&self) -> Result<(), StoreError> {
+        let ask = |conn: &rusqlite::Connection| Ok(conn.query_row("SELECT 1", [], |_| Ok(()))?);
+        self.pool.ask(ask).await
+    }
+
     async fn crawls(&self) -> Result<Vec<CrawlRow>, StoreError> {
         self.pool.ask(reader::crawls).await
     }

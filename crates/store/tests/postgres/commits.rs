@@ -1,17 +1,18 @@
 //! Many writers at once: nothing fails, nothing is doubled, the log has no gaps.
 
 use trawl_store::{
-    LoanOptions, PostgresStore, Store,
-    conformance::web::{breadth, fetched},
+    LoanOptions, PostgresStore, Store, StoreError,
+    conformance::web::{NOW, breadth, fetched},
     contract::{
+        jobs::{JobStore, NewJob},
         target::LinkTarget,
-        write::{NewLink, WriteRules},
+        write::{CommitBatch, NewLink, WriteRules},
     },
 };
-use trawl_types::{CrawlId, PageId, Sequence, UrlKey};
+use trawl_types::{CrawlId, CrawlSpec, CrawlState, PageId, Sequence, UrlKey};
 
 use crate::{
-    rows::{assert_counters_are_true, assert_log_is_whole},
+    rows::{assert_counters_are_true, assert_log_is_whole, number},
     server,
     web::{begin, commit, link, page, plain_store},
 };
@@ -185,4 +186,62 @@ async fn a_worker_may_begin_crawls_without_borrowing_anything() {
     let store = crate::web::worker(&url, LoanOptions::new("one")).await;
     let crawl = begin(&store, vec![link(&store, "a.test", 0)], breadth()).await;
     assert_eq!(store.counts(crawl).await.unwrap().pending, 1);
+}
+
+fn asked_for(id: &str) -> NewJob {
+    NewJob {
+        id: id.into(),
+        owner: "owner".into(),
+        kind: "spider".into(),
+        request: "{}".into(),
+        idempotency: None,
+    }
+}
+
+async fn rows_of(url: &str, crawl: CrawlId) -> i64 {
+    let tables = ["crawl_pages", "crawl_hosts", "tallies", "results"];
+    let counted = tables.map(|t| format!("(SELECT count(*) FROM {t} WHERE crawl = {crawl})"));
+    number(url, &format!("SELECT {}", counted.join(" + "))).await
+}
+
+#[tokio::test]
+async fn of_a_crawl_that_was_deleted_elsewhere_nothing_is_written_any_more() {
+    let url = server::shared().database().await;
+    let (one, two) = (plain_store(&url).await, plain_store(&url).await);
+    let (spec, seed) = (CrawlSpec::default(), link(&one, "a.test", 0));
+    let job = Some(asked_for("job"));
+    let begun = one.create_crawl(&spec, "", vec![seed.clone()], breadth(), job, NOW);
+    let crawl = begun.await.unwrap();
+    let page = page(&one, crawl, &seed).await;
+    assert!(two.delete_job("job").await.unwrap());
+    for links in [vec![], vec![link(&one, "b.test", 1)]] {
+        let batch = CommitBatch {
+            crawl,
+            now: NOW,
+            settlements: vec![fetched(page, links)],
+            hosts: Vec::new(),
+            seeds: vec![link(&one, "c.test", 2)],
+        };
+        let refused = one.commit(batch).await;
+        assert!(
+            matches!(refused, Err(StoreError::NoCrawl(_))),
+            "{refused:?}"
+        );
+        assert_eq!(rows_of(&url, crawl).await, 0);
+    }
+}
+
+#[tokio::test]
+async fn answers_that_come_after_a_crawl_was_cancelled_in_the_same_process_are_recorded() {
+    let url = server::shared().database().await;
+    let store = plain_store(&url).await;
+    let seed = link(&store, "a.test", 0);
+    let crawl = begin(&store, vec![seed.clone()], breadth()).await;
+    let page = page(&store, crawl, &seed).await;
+    let ended = store.set_state(crawl, CrawlState::Cancelled, "cancelled", NOW);
+    ended.await.unwrap();
+    let late = commit(&store, crawl, vec![fetched(page, Vec::new())]).await;
+    assert_eq!(late.counts.done, 1);
+    let row = store.crawl(crawl).await.unwrap();
+    assert_eq!(row.state, CrawlState::Cancelled, "and it stays cancelled");
 }

@@ -17,6 +17,21 @@ async fn fresh() -> (PostgresStore, ()) {
 
 trawl_store::conformance_suite!(fresh().await);
 
+/// The same as workers open a store: with the fence around loans.
+mod fenced {
+    use trawl_store::LoanOptions;
+
+    use super::{PostgresStore, server};
+    use crate::web::worker;
+
+    async fn fresh() -> (PostgresStore, ()) {
+        let url = server::shared().database().await;
+        (worker(&url, LoanOptions::new("one")).await, ())
+    }
+
+    trawl_store::conformance_suite!(fresh().await);
+}
+
 /// Two processes on one database.
 async fn with_accounts() -> (PostgresStore, PostgresStore, ()) {
     let url = server::shared().database().await;

@@ -9,8 +9,9 @@ use std::{
 use trawl_store::{
     LoanOptions, Store,
     conformance::web::{breadth, fetched},
+    contract::write::{CommitBatch, HostUpdate, Settlement, VisitEnd},
 };
-use trawl_types::{HostId, Sequence, UnixMillis};
+use trawl_types::{HostId, Outcome, OutcomeKind, Sequence, UnixMillis};
 
 use crate::{
     rows::number,
@@ -290,6 +291,98 @@ async fn to_borrow_from_a_crawl_that_grew_quickly_its_pages_are_not_gone_through
     drop(store);
     let read = entries_read(&url).await;
     assert!(read < 2_000, "{read} entries were read for {lent} loans");
+}
+
+/// From now on the database's clock is wrong by this many hours.
+async fn set_clock(url: &str, hours: i32) {
+    let name = url.rsplit_once('/').unwrap().1.split('?').next().unwrap();
+    let sql = format!(
+        "CREATE FUNCTION public.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE AS
+           $$ SELECT pg_catalog.clock_timestamp() + {hours} * interval '1 h' $$;
+         ALTER DATABASE {name} SET search_path = public, pg_catalog"
+    );
+    server::shared().sql(name, &sql).await;
+}
+
+#[tokio::test]
+async fn a_wait_is_kept_whatever_the_clock_of_the_database_says() {
+    for hours in [-3, 3] {
+        let url = server::shared().database().await;
+        set_clock(&url, hours).await;
+        let (one, two) = (
+            worker(&url, LoanOptions::new("one")).await,
+            worker(&url, LoanOptions::new("two")).await,
+        );
+        let seed = link(&one, "a.test", 0);
+        let crawl = begin(&one, vec![seed.clone()], breadth()).await;
+        two.reopen_crawl(crawl, breadth()).await.unwrap();
+        let page = page(&one, crawl, &seed).await;
+        let host = borrow_soon(&one, crawl).await.host.id;
+        assert!(loans(&one).may_ask(host, 0));
+        // The host asks to be left alone for a while, and its page to be tried later.
+        let asked = Instant::now();
+        let (soon, later) = (wall().0 + 1_500, UnixMillis(wall().0 + 600_000));
+        let settlement = Settlement {
+            page,
+            end: VisitEnd::Retry {
+                attempts: 1,
+                not_before: later,
+                outcome: Outcome::new(OutcomeKind::RateLimited, Some(429), ""),
+            },
+            links: Vec::new(),
+        };
+        let update = HostUpdate {
+            host: Some(host),
+            next_allowed: Some(UnixMillis(soon)),
+            ..HostUpdate::default()
+        };
+        let batch = CommitBatch {
+            crawl,
+            now: wall(),
+            settlements: vec![settlement],
+            hosts: vec![update],
+            seeds: Vec::new(),
+        };
+        one.commit(batch).await.unwrap();
+        give_back(&one, host, 0).await;
+        let lent = borrow_soon(&two, crawl).await.host;
+        // Clocks are known to within some hundredths of a second.
+        assert!(asked.elapsed() >= Duration::from_millis(1_400), "{hours} h");
+        assert!((lent.next_allowed.0 - soon).abs() < 100, "{hours} h");
+        let url = &two.pending(crawl, host, 1).await.unwrap()[0];
+        assert!((url.not_before.0 - later.0).abs() < 100, "{hours} h");
+    }
+}
+
+#[tokio::test]
+async fn a_crawl_in_need_gets_its_host_before_those_that_were_ready_for_longer() {
+    let url = server::shared().database().await;
+    let one = worker(&url, LoanOptions::new("one")).await;
+    let seeds = (0..400).map(|n| link(&one, &format!("h{n}.test"), 0));
+    let large = begin(&one, seeds.collect(), breadth()).await;
+    let small = begin(&one, vec![link(&one, "small.test", 0)], breadth()).await;
+    let both = [large, small];
+    let lent = loans(&one).borrow_hosts_of(small, &both, 16).await.unwrap();
+    let names: Vec<_> = lent
+        .iter()
+        .map(|lent| (lent.crawl, lent.host.name.as_str()))
+        .collect();
+    assert_eq!(names, [(small, "small.test")]);
+    let later = "SELECT count(*) FROM hosts WHERE ready_at > clock_timestamp()";
+    assert_eq!(
+        number(&url, later).await,
+        1,
+        "others are not put back for it"
+    );
+    let again = loans(&one).borrow_hosts_of(small, &both, 16).await.unwrap();
+    assert!(again.is_empty(), "nobody gets a host twice");
+    // Of a crawl with many hosts some are lent, each time others.
+    let mut seen = HashSet::new();
+    for _ in 0..400 {
+        let lent = loans(&one).borrow_hosts_of(large, &both, 16).await.unwrap();
+        seen.extend(lent.iter().map(|lent| lent.host.id));
+    }
+    assert_eq!(seen.len(), 400);
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ use trawl_store::{
     conformance::web::{NOW, breadth, fetched, link},
     contract::{
         accounts::AccountWriter,
+        duties::Duties,
         jobs::{JobFilter, JobStore, KeyRow, NewJob},
         workers::{WorkerRegistry, WorkerRow},
     },
@@ -180,4 +181,72 @@ async fn workers_are_known_while_they_say_so() {
     assert!(store.remove_worker("a").await.unwrap());
     assert!(!store.remove_worker("a").await.unwrap());
     assert_eq!(store.workers().await.unwrap().len(), 1);
+}
+
+/// Takes a database back to an older format, with all that this one had room for.
+const TAKE_BACK: &str = "
+    ALTER SCHEMA public RENAME TO newest; CREATE SCHEMA public; {migrations}
+    DO $$ DECLARE t text; c text; BEGIN
+      FOR t IN SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace
+          AND relkind IN ('r', 'p') AND NOT relispartition LOOP
+        SELECT string_agg(quote_ident(a.attname), ', ') INTO c FROM pg_attribute a
+          WHERE a.attrelid = format('public.%I', t)::regclass AND a.attnum > 0
+          AND NOT a.attisdropped AND a.attgenerated = '';
+        EXECUTE format('INSERT INTO public.%I (%s) OVERRIDING SYSTEM VALUE
+          SELECT %s FROM newest.%I', t, c, c, t);
+      END LOOP;
+      FOR t IN SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace
+          AND relkind = 'S' LOOP
+        EXECUTE format('SELECT setval(''public.%I'', (SELECT last_value FROM newest.%I))', t, t);
+      END LOOP;
+    END $$;
+    UPDATE meta SET value = '{format}' WHERE key = 'format';
+    DROP SCHEMA newest CASCADE";
+
+const OLDER: [&str; 2] = [
+    include_str!("../../../../migrations/postgres/0001_first.sql"),
+    include_str!("../../../../migrations/postgres/0002_server.sql"),
+];
+
+#[tokio::test]
+async fn a_database_of_an_older_format_is_brought_up_and_its_crawls_go_on() {
+    for format in 1..=OLDER.len() {
+        let name = format!("of_format_{format}");
+        let url = empty(&name).await;
+        let store = open(&url).await.unwrap();
+        let seeds = vec![link(&store, "a"), link(&store, "b")];
+        let spec = CrawlSpec::default();
+        let begun = store.create_crawl(
+            &spec,
+            "old",
+            seeds.clone(),
+            breadth(),
+            Some(job("old", None)),
+            NOW,
+        );
+        let crawl = begun.await.unwrap();
+        let first = page(&store, crawl, &seeds[0]).await;
+        let links = vec![link(&store, "c")];
+        commit(&store, crawl, vec![fetched(first, links)]).await;
+        let results = store.results(crawl, Sequence(0), 10).await.unwrap();
+        let counts = store.counts(crawl).await.unwrap();
+        drop(store);
+        let sql = TAKE_BACK
+            .replace("{migrations}", &OLDER[..format].concat())
+            .replace("{format}", &format.to_string());
+        server::shared().sql(&name, &sql).await;
+
+        let store = open(&url).await.unwrap();
+        let after = store.results(crawl, Sequence(0), 10).await.unwrap();
+        assert_eq!(after, results, "format {format}");
+        assert_eq!(store.counts(crawl).await.unwrap(), counts);
+        store.reopen_crawl(crawl, breadth()).await.unwrap();
+        let second = page(&store, crawl, &seeds[1]).await;
+        let links = vec![link(&store, "c"), link(&store, "d")];
+        let done = commit(&store, crawl, vec![fetched(second, links)]).await;
+        assert_eq!(done.last_seq, Some(Sequence(2)));
+        assert_eq!((done.counts.done, done.counts.pending), (2, 2));
+        assert!(store.delete_job("old").await.unwrap());
+        assert!(store.duties().await.unwrap().is_empty());
+    }
 }

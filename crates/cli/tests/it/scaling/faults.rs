@@ -8,18 +8,25 @@ use trawl_testdb::Redis;
 use trawl_testweb::WebSpec;
 
 use super::fleet::{
-    Postgres, Worker, assert_at_rest, assert_polite, assert_true_graph, everything, server,
-    wait_for_end,
+    Postgres, Worker, assert_at_rest, assert_nothing_is_held, assert_polite, assert_true_graph,
+    everything, server, wait_for_end,
 };
-use crate::harness::{Dice, Web};
+use crate::harness::{Api, Dice, Web};
 
 const WORKERS: usize = 4;
 const HOSTS: u32 = 300;
 const PAGES: u32 = 20_000;
 const DELAY_MS: u64 = 100;
 const FAULTS: usize = 30;
+/// One of each kind.
+const EACH: [usize; 6] = [0, 4, 6, 7, 8, 9];
 /// Short, so that a worker can be stopped for longer.
 const LOAN: &str = "2s";
+
+fn runs(api: &Api, job: &str) -> bool {
+    let reply = api.try_get(&format!("/jobs/{job}"));
+    reply.is_some_and(|reply| reply.status.is_success() && reply.json()["status"] == "running")
+}
 
 #[test]
 fn a_crawl_by_four_workers_survives_thirty_faults() {
@@ -42,9 +49,16 @@ fn a_crawl_by_four_workers_survives_thirty_faults() {
         .as_str()
         .unwrap()
         .to_owned();
-    for _ in 0..FAULTS {
+    let mut kinds = [0; 10];
+    let mut still_ran = 0;
+    for n in 0..FAULTS {
         thread::sleep(Duration::from_millis(200 + dice.below(800)));
-        match dice.below(10) {
+        let kind = dice.below(10) as usize;
+        // Each once, whatever the dice say.
+        let kind = EACH.get(n).copied().unwrap_or(kind);
+        kinds[kind] += 1;
+        still_ran += usize::from(runs(&api, &job));
+        match kind {
             0..=3 => {
                 let at = dice.below(WORKERS as u64) as usize;
                 workers.swap_remove(at).kill();
@@ -74,9 +88,11 @@ fn a_crawl_by_four_workers_survives_thirty_faults() {
             }
         }
     }
+    println!("faults {kinds:?}; the crawl ran at {still_ran} of {FAULTS}");
     let end = wait_for_end(&api, &job);
     assert_eq!(end["status"], "completed", "{end}");
     assert_true_graph(&web, &url, PAGES);
     assert_polite(&web.log().entries(), HOSTS, DELAY_MS);
+    assert_nothing_is_held(&postgres);
     assert_at_rest(&url);
 }

@@ -41,6 +41,23 @@ impl Postgres {
         }
     }
 
+    /// Statements, one after the other.
+    pub(crate) fn sql(&self, sql: &str) {
+        self.runtime.block_on(self.server.sql(self.name(), sql));
+    }
+
+    fn name(&self) -> &str {
+        let name = self.url.rsplit_once('/').unwrap().1;
+        name.split('?').next().unwrap()
+    }
+
+    /// A transaction that sees the database as it is now, and stays open for as long as this lives.
+    pub(crate) fn pinned(&self) -> impl Sized {
+        let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM hosts";
+        self.runtime
+            .block_on(self.server.session(self.name(), begin))
+    }
+
     pub(crate) fn crash(&self) {
         self.server.crash();
     }
@@ -173,6 +190,17 @@ pub(crate) fn assert_polite(requests: &[LoggedRequest], hosts: u32, delay_ms: u6
             );
         }
     }
+}
+
+/// Hosts are given back soon after the end, and nobody holds on to one: loans are renewed for as long as
+/// somebody does.
+const NOBODY_HOLDS_ONE: &str = "DO $$ BEGIN FOR i IN 1..6000 LOOP
+    IF NOT EXISTS (SELECT 1 FROM hosts WHERE holder IS NOT NULL
+      AND ready_at > clock_timestamp()) THEN RETURN; END IF;
+    PERFORM pg_sleep(0.02); END LOOP; RAISE EXCEPTION 'hosts are still on loan'; END $$";
+
+pub(crate) fn assert_nothing_is_held(postgres: &Postgres) {
+    postgres.sql(NOBODY_HOLDS_ONE);
 }
 
 /// Nothing waits and nothing runs.

@@ -12,7 +12,12 @@ use trawl_testdb::Server;
 use trawl_types::CrawlSpec;
 
 use super::*;
-use crate::{clock::Clock, dispatch::Beginning};
+use crate::{
+    clock::Clock,
+    dispatch::{Beginning, Start},
+    plan::CrawlPlan,
+    progress::Progress,
+};
 
 /// Where integration tests keep what they share.
 fn cache() -> PathBuf {
@@ -31,6 +36,17 @@ async fn worker(url: &str) -> Arc<PostgresStore> {
         ..PostgresOptions::default()
     };
     Arc::new(PostgresStore::open(url, options).await.unwrap())
+}
+
+fn beginning(store: &Arc<PostgresStore>, most_hosts: usize) -> Beginning {
+    Beginning {
+        store: Arc::clone(store) as Arc<dyn Store>,
+        quick: Quick::here(),
+        clock: Clock::start(),
+        hold_off: false,
+        most_hosts,
+        done: Arc::default(),
+    }
 }
 
 async fn borrow_soon(lender: &dyn HostLoans, crawl: CrawlId) -> Vec<LoanedHost> {
@@ -54,15 +70,7 @@ async fn a_loan_that_was_lost_and_is_lent_again_is_not_let_go_with_the_old_one()
     let crawl = store.create_crawl(&spec, "", seeds, breadth(), None, NOW);
     let crawl = crawl.await.unwrap();
     let (_commands, inbox) = unbounded_channel();
-    let beginning = Beginning {
-        store: Arc::clone(&store) as Arc<dyn Store>,
-        quick: Quick::here(),
-        clock: Clock::start(),
-        hold_off: false,
-        most_hosts: 10,
-        done: Arc::default(),
-    };
-    let mut dispatcher = Dispatcher::begin(beginning, inbox);
+    let mut dispatcher = Dispatcher::begin(beginning(&store, 10), inbox);
     let lender = store.loans().unwrap();
     let lent = borrow_soon(lender, crawl).await;
     let host = lent[0].host.id;
@@ -86,13 +94,68 @@ async fn a_loan_that_was_lost_and_is_lent_again_is_not_let_go_with_the_old_one()
     assert!(lender.may_ask(host, 0), "and would be renewed for ever");
 }
 
+/// A crawl of these hosts that runs in the store and here.
+async fn begin(dispatcher: &mut Dispatcher, hosts: impl Iterator<Item = String>) -> CrawlId {
+    let store = Arc::clone(&dispatcher.store);
+    let spec = CrawlSpec {
+        seeds: hosts.map(|host| format!("http://{host}/")).collect(),
+        ..CrawlSpec::default()
+    };
+    let plan = CrawlPlan::compile(spec, store.key_secret(), 2026).unwrap();
+    let (seeds, rules) = (plan.seed_links(), plan.write_rules());
+    let begun = store.create_crawl(&plan.spec, "", seeds, rules, None, NOW);
+    let crawl = begun.await.unwrap();
+    let (ended, _) = tokio::sync::oneshot::channel();
+    dispatcher.start(Start {
+        crawl,
+        plan: Arc::new(plan),
+        progress: watch::Sender::new(Progress::default()),
+        ended,
+        pages: 0,
+    });
+    crawl
+}
+
+/// Borrows as the loop does, until nothing more is wanted.
+async fn borrow_once(dispatcher: &mut Dispatcher) -> usize {
+    dispatcher.borrow_more(dispatcher.clock.now());
+    if !dispatcher.loans.as_ref().unwrap().borrowing {
+        return 0;
+    }
+    let before = dispatcher.frontier.host_count();
+    let found = dispatcher.found.1.recv().await.unwrap();
+    dispatcher.take_found(found);
+    dispatcher.frontier.host_count() - before
+}
+
+#[tokio::test]
+async fn a_crawl_without_hosts_borrows_its_own_while_another_has_plenty() {
+    let server = Server::start(&cache());
+    let url = server.empty_database().await;
+    let (_commands, inbox) = unbounded_channel();
+    let store = worker(&url).await;
+    let mut dispatcher = Dispatcher::begin(beginning(&store, 10_000), inbox);
+    let many = (0..500).map(|n| format!("h{n}.test"));
+    let large = begin(&mut dispatcher, many).await;
+    assert_eq!(borrow_once(&mut dispatcher).await, GULP as usize);
+    assert!(!dispatcher.frontier.is_idle(large));
+    // It comes later, and hundreds of hosts have been ready for longer than its own.
+    let small = begin(&mut dispatcher, ["small.test".to_owned()].into_iter()).await;
+    let lent = borrow_once(&mut dispatcher).await;
+    assert!(
+        !dispatcher.frontier.is_idle(small),
+        "it got its host at once"
+    );
+    assert!(lent <= 1 + GULP as usize, "{lent} hosts for one crawl");
+}
+
 #[test]
 fn whoever_finds_nothing_to_borrow_looks_again_soon_and_then_seldom() {
-    let mut loans = Loans::default();
-    let pauses: Vec<u64> = [0; 6].map(|hosts| loans.pause_after(hosts)).to_vec();
+    let mut pace = Pace::default();
+    let pauses: Vec<u64> = [0; 6].map(|hosts| pace.pause_after(hosts)).to_vec();
     assert_eq!(pauses, [25, 50, 100, 200, 250, 250]);
-    assert_eq!(loans.pause_after(3), NEXT_GULP_MS);
-    assert_eq!(loans.pause_after(0), NOTHING_THERE_MS, "as at first");
-    loans.fruitless = u32::MAX;
-    assert_eq!(loans.pause_after(0), STILL_NOTHING_MS);
+    assert_eq!(pace.pause_after(3), NEXT_GULP_MS);
+    assert_eq!(pace.pause_after(0), NOTHING_THERE_MS, "as at first");
+    pace.fruitless = u32::MAX;
+    assert_eq!(pace.pause_after(0), STILL_NOTHING_MS);
 }

@@ -250,7 +250,7 @@ async fn lift(
         .query_opt(sql, &[&crawl.0, &page.0, &rank, &i16::from(score)])
         .await?;
     let gone = || StoreError::Database("a page has vanished".into());
-    let mut url = [pending_row(&found.ok_or_else(gone)?)];
+    let mut url = [pending_row(conn, &found.ok_or_else(gone)?)];
     if work.open.has_elders {
         records::offer_validators(conn, crawl, &mut url).await?;
     }

@@ -57,18 +57,24 @@ impl PostgresStore {
         conn.begin().await?;
         let written = Box::pin(self.write_ends(&conn, work)).await;
         let done = match written {
-            Ok(ends) => conn.commit().await.map(|()| ends),
+            Ok(ends) => {
+                // The answer to the commit may be lost, or what follows it: the next attempt finds
+                // nothing to lift, and must wake these all the same.
+                work.to_wake.extend(&ends.lifted);
+                conn.commit().await.map(|()| ends)
+            }
             Err(fault) => Err(fault),
         };
         match done {
             Ok(mut ends) => {
                 work.tell_lifted_seeds(&mut ends);
                 self.learn(work, &ends);
-                if ends.lifted.is_empty() {
+                if work.to_wake.is_empty() {
                     return Ok(());
                 }
                 // Not before the lock of the crawl is given up: hosts are locked before crawls.
-                conn.execute(super::WAKE, &[&ends.lifted]).await.map(drop)
+                let woken = conn.execute(super::WAKE, &[&work.to_wake]).await;
+                woken.map(drop)
             }
             Err(fault) => {
                 work.report.admitted.truncate(admitted);
@@ -236,7 +242,8 @@ async fn keep_retries(conn: &Conn, work: &Work, ends: &Ends) -> Result<(), Fault
                    WHERE crawl = $1 AND page = $2";
         let (crawl, page) = (work.batch.crawl.0, settlement.page.0);
         let (attempts, outcome) = (*attempts as i32, outcome.kind as i16);
-        conn.execute(sql, &[&crawl, &page, &attempts, &not_before.0, &outcome])
+        let not_before = conn.skew.there(*not_before);
+        conn.execute(sql, &[&crawl, &page, &attempts, &not_before, &outcome])
             .await?;
     }
     Ok(())

@@ -83,7 +83,8 @@ async fn write_clocks(conn: &Conn, news: &[(HostId, &HostUpdate)]) -> Result<(),
             continue;
         }
         let clock = clocks.entry(host.0).or_default();
-        clock.next = update.next_allowed.map(|at| at.0).or(clock.next);
+        let next = update.next_allowed.map(|at| conn.skew.there(at));
+        clock.next = next.or(clock.next);
         clock.delay = update.delay_ms.map(|ms| ms as i64).or(clock.delay);
         clock.failures = update.failures.map(|count| count as i32).or(clock.failures);
     }

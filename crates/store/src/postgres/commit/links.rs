@@ -10,7 +10,7 @@ use super::{
     work::{KnownPage, Work},
 };
 use crate::{
-    contract::{queue::Planted, read::PendingUrl},
+    contract::{StoreError, queue::Planted, read::PendingUrl},
     postgres::{PostgresStore, fault::Fault, pool::Conn, records},
 };
 
@@ -97,10 +97,10 @@ impl PostgresStore {
     async fn look_at_crawl(&self, conn: &Conn, work: &mut Work) -> Result<(), Fault> {
         let crawl = work.batch.crawl;
         let sql = "SELECT last_seq, cleared FROM crawls WHERE id = $1";
-        if let Some(row) = conn.query_opt(sql, &[&crawl.0]).await? {
-            work.last_seq = row.get(0);
-            self.remembered().is_cleared(crawl, row.get(1));
-        }
+        let row = conn.query_opt(sql, &[&crawl.0]).await?;
+        let row = row.ok_or(StoreError::NoCrawl(crawl))?;
+        work.last_seq = row.get(0);
+        self.remembered().is_cleared(crawl, row.get(1));
         Ok(())
     }
 

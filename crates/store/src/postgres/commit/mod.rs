@@ -63,10 +63,19 @@ impl PostgresStore {
         if self.pool.is_closed() {
             return Err(StoreError::Stopped);
         }
-        let open = self.opened().get(&batch.crawl).cloned();
-        let open = open.ok_or(StoreError::NoCrawl(batch.crawl))?;
+        let crawl = batch.crawl;
+        let open = self.opened().get(crawl);
+        let open = open.ok_or(StoreError::NoCrawl(crawl))?;
         compress_kept(&mut batch).await?;
-        let mut work = Work::new(open, batch);
+        let done = Box::pin(self.write(Work::new(open, batch))).await;
+        if let Err(StoreError::NoCrawl(_)) = &done {
+            self.opened().remove(crawl);
+            self.sweep_up_after(crawl).await?;
+        }
+        done
+    }
+
+    async fn write(&self, mut work: Work) -> Result<CommitReport, StoreError> {
         if work.has_links() {
             work.number = self.commit_number().await?;
             self.links_until_done(&mut work).await?;

@@ -146,6 +146,8 @@ pub(in crate::postgres) struct Work {
     pub(super) report: CommitReport,
     /// Hosts that the report must introduce.
     pub(super) new_hosts: Vec<HostId>,
+    /// Hosts with pages that this commit has lifted, in whichever attempt.
+    pub(super) to_wake: Vec<i64>,
 }
 
 /// Where a link of a batch stands: which settlement (nothing for seeds), and which of its links.
@@ -163,6 +165,7 @@ impl Work {
             known: FxHashMap::default(),
             report: CommitReport::default(),
             new_hosts: Vec::new(),
+            to_wake: Vec::new(),
         }
     }
 
