@@ -29,7 +29,8 @@ const MOST_PER_BATCH: usize = 384;
 /// Bytes of one batch, about: what it admits comes back all at once. Each batch writes the inner pages of
 /// the same indexes again, so that few large ones cost less than many small ones.
 const MOST_BYTES_PER_BATCH: usize = 4 << 20;
-/// Where nothing is left to lease, everybody waits for what a batch admits.
+/// Where nothing is left to lease, everybody waits for what a batch admits; unless each costs so much that
+/// the next would wait longer.
 const MOST_WHILE_HUNGRY: usize = 96;
 /// How long a small batch waits for company while there is other work to lease.
 const PATIENCE: Duration = Duration::from_millis(40);
@@ -170,7 +171,7 @@ impl Committer {
     }
 
     fn most(&self) -> usize {
-        if self.hunger.is_felt() {
+        if self.hunger.is_felt() && !self.store.is_shared() {
             MOST_WHILE_HUNGRY
         } else {
             MOST_PER_BATCH
