@@ -36,6 +36,8 @@ const GULP: u32 = 16;
 const NEXT_GULP_MS: u64 = 10;
 const NOTHING_THERE_MS: u64 = 25;
 const STILL_NOTHING_MS: u64 = 250;
+/// Crawls that are looked for by name in one go.
+const NEEDY_AT_ONCE: usize = 4;
 /// How often loans are looked over. A request is checked once more right before it is sent.
 const LOOK_OVER_MS: u64 = 50;
 /// A host is not kept for longer, so that new crawls and other processes get their turn.
@@ -58,6 +60,8 @@ pub(crate) struct Loans {
     ordinary: Pace,
     /// For crawls that have nothing while others have plenty.
     needy: Pace,
+    /// Which of them comes first.
+    turn: usize,
     next_look: Moment,
     /// Hosts on their way back.
     returning: Vec<JoinHandle<()>>,
@@ -250,7 +254,9 @@ impl Dispatcher {
     fn borrow_more(&mut self, now: Moment) {
         let Some(loans) = &self.loans else { return };
         let room = self.frontier.host_count() < self.most_hosts;
-        if loans.borrowing || !room {
+        // One crawl alone never has to be looked for.
+        let due = now >= loans.ordinary.next || self.crawls.len() > 1 && now >= loans.needy.next;
+        if loans.borrowing || !room || !due {
             return;
         }
         let running = self.crawls.iter();
@@ -258,7 +264,7 @@ impl Dispatcher {
             .filter(|(_, running)| running.stopping.is_none())
             .map(|(crawl, _)| *crawl)
             .collect();
-        let (idle, busy): (Vec<CrawlId>, Vec<CrawlId>) = crawls
+        let (mut idle, busy): (Vec<CrawlId>, Vec<CrawlId>) = crawls
             .iter()
             .partition(|crawl| self.frontier.is_idle(**crawl));
         let hungry = if busy.is_empty() {
@@ -266,21 +272,27 @@ impl Dispatcher {
         } else {
             busy.iter().any(|crawl| self.frontier.is_hungry(*crawl))
         };
+        if busy.is_empty() || now < loans.needy.next {
+            idle.clear();
+        } else if !idle.is_empty() {
+            let first = loans.turn % idle.len();
+            idle.rotate_left(first);
+            idle.truncate(NEEDY_AT_ONCE);
+        }
         let wanted = Wanted {
             ordinary: hungry && now >= loans.ordinary.next,
-            needy: if busy.is_empty() || now < loans.needy.next {
-                Vec::new()
-            } else {
-                idle
-            },
+            needy: idle,
             crawls,
         };
+        let Some(loans) = &mut self.loans else { return };
+        if wanted.needy.is_empty() {
+            loans.needy.next = loans.needy.next.max(now.after(NEXT_GULP_MS));
+        }
         if !wanted.ordinary && wanted.needy.is_empty() {
             return;
         }
-        if let Some(loans) = &mut self.loans {
-            loans.borrowing = true;
-        }
+        loans.turn = loans.turn.wrapping_add(NEEDY_AT_ONCE);
+        loans.borrowing = true;
         let (store, tell) = (Arc::clone(&self.store), self.found.0.clone());
         tokio::spawn(async move {
             let round = match store.loans() {
@@ -420,10 +432,15 @@ pub(crate) struct Round {
     needy: Option<usize>,
 }
 
-/// Those in need first. What was lent before something failed is on loan, and must not be forgotten; the
-/// next round fails as well, or it does not.
+/// What was lent before something failed is on loan, and must not be forgotten; the next round fails as
+/// well, or it does not.
 async fn borrow(lender: &dyn HostLoans, wanted: Wanted) -> Result<Round, StoreError> {
     let mut round = Round::default();
+    if wanted.ordinary {
+        let lent = lender.borrow_hosts(&wanted.crawls, GULP).await?;
+        round.ordinary = Some(lent.len());
+        round.hosts = lent;
+    }
     for needy in wanted.needy {
         let lent = lender.borrow_hosts_of(needy, &wanted.crawls, GULP).await;
         match lent {
@@ -433,16 +450,6 @@ async fn borrow(lender: &dyn HostLoans, wanted: Wanted) -> Result<Round, StoreEr
             }
             Err(error) if round.hosts.is_empty() => return Err(error),
             Err(_) => return Ok(round),
-        }
-    }
-    if wanted.ordinary {
-        match lender.borrow_hosts(&wanted.crawls, GULP).await {
-            Ok(lent) => {
-                round.ordinary = Some(lent.len());
-                round.hosts.extend(lent);
-            }
-            Err(error) if round.hosts.is_empty() => return Err(error),
-            Err(_) => {}
         }
     }
     Ok(round)

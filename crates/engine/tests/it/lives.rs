@@ -158,9 +158,11 @@ async fn a_crawl_that_the_store_takes_no_more_of_is_the_end_of_that_crawl_alone(
     let mut kept = stage.start(stage.spec(5)).await;
     has_pages(&mut lost, 20).await;
     // Somebody else ends it: its rows are closed while answers are under way.
-    let (state, why) = (CrawlState::Cancelled, "elsewhere");
-    let ended_elsewhere = stage.store.set_state(lost.crawl, state, why, UnixMillis(1));
-    ended_elsewhere.await.unwrap();
+    let (cancelled, why) = (CrawlState::Cancelled, "elsewhere");
+    let said = stage
+        .store
+        .set_state(lost.crawl, cancelled, why, UnixMillis(1));
+    said.await.unwrap();
     let error = lost.ended().await.unwrap_err();
     assert!(
         matches!(error, EngineError::Store(StoreError::NoCrawl(_))),

@@ -211,6 +211,7 @@ mod tests {
         let lasts = Duration::from_secs(20);
         assert!(loan.covers(Duration::from_secs(19), lasts, since));
         assert!(!loan.covers(Duration::from_secs(20), lasts, since));
-        assert!(!loan.covers(lasts - MARGIN, lasts, since));
+        let just_too_long = Duration::from_millis(19_800);
+        assert!(!loan.covers(just_too_long, lasts, since));
     }
 }

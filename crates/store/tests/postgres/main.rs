@@ -12,4 +12,5 @@ mod resting;
 mod rows;
 mod server;
 mod tls;
+mod upkeep;
 mod web;

@@ -16,16 +16,25 @@ use crate::harness::{Api, Dice, Web};
 const WORKERS: usize = 4;
 const HOSTS: u32 = 300;
 const PAGES: u32 = 20_000;
-const DELAY_MS: u64 = 100;
+/// So that the crawl cannot be over before every kind of fault has come, however quick the machine.
+const DELAY_MS: u64 = 400;
 const FAULTS: usize = 30;
 /// One of each kind.
 const EACH: [usize; 6] = [0, 4, 6, 7, 8, 9];
 /// Short, so that a worker can be stopped for longer.
 const LOAN: &str = "2s";
 
+/// Whether the job runs. What was started anew may need a moment to answer.
 fn runs(api: &Api, job: &str) -> bool {
-    let reply = api.try_get(&format!("/jobs/{job}"));
-    reply.is_some_and(|reply| reply.status.is_success() && reply.json()["status"] == "running")
+    for _ in 0..200 {
+        if let Some(reply) = api.try_get(&format!("/jobs/{job}"))
+            && reply.status.is_success()
+        {
+            return reply.json()["status"] == "running";
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    panic!("nobody says how the job is");
 }
 
 #[test]
@@ -89,6 +98,11 @@ fn a_crawl_by_four_workers_survives_thirty_faults() {
         }
     }
     println!("faults {kinds:?}; the crawl ran at {still_ran} of {FAULTS}");
+    assert!(EACH.iter().all(|kind| kinds[*kind] > 0), "{kinds:?}");
+    assert!(
+        still_ran >= EACH.len(),
+        "it was over after {still_ran} faults"
+    );
     let end = wait_for_end(&api, &job);
     assert_eq!(end["status"], "completed", "{end}");
     assert_true_graph(&web, &url, PAGES);

