@@ -75,6 +75,12 @@ struct Clock {
     failures: Option<i32>,
 }
 
+pub(super) const CLOCKS: &str =
+    "UPDATE hosts h SET next_allowed = coalesce(n.next, h.next_allowed),
+      delay_ms = coalesce(n.delay, h.delay_ms), failures = coalesce(n.failures, h.failures)
+    FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::int4[]) n(id, next, delay, failures)
+    WHERE h.id = n.id";
+
 /// Writes what politeness must remember. Of several updates of a host the later ones count.
 async fn write_clocks(conn: &Conn, news: &[(HostId, &HostUpdate)]) -> Result<(), Fault> {
     let mut clocks: BTreeMap<i64, Clock> = BTreeMap::new();
@@ -95,11 +101,7 @@ async fn write_clocks(conn: &Conn, news: &[(HostId, &HostUpdate)]) -> Result<(),
     let next: Vec<Option<i64>> = clocks.values().map(|clock| clock.next).collect();
     let delays: Vec<Option<i64>> = clocks.values().map(|clock| clock.delay).collect();
     let failures: Vec<Option<i32>> = clocks.values().map(|clock| clock.failures).collect();
-    let sql = "UPDATE hosts h SET next_allowed = coalesce(n.next, h.next_allowed),
-          delay_ms = coalesce(n.delay, h.delay_ms), failures = coalesce(n.failures, h.failures)
-        FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::int4[]) n(id, next, delay, failures)
-        WHERE h.id = n.id";
-    conn.execute(sql, &[&hosts, &next, &delays, &failures])
+    conn.execute(CLOCKS, &[&hosts, &next, &delays, &failures])
         .await?;
     Ok(())
 }

@@ -160,6 +160,11 @@ async fn add_rows(
     Ok(added.iter().map(|row| PageId(row.get(0))).collect())
 }
 
+pub(super) const ADD_HOSTS: &str = "INSERT INTO hosts (id, name)
+    SELECT n.id, n.name FROM unnest($1::int8[], $2::text[]) n(id, name)
+    WHERE NOT EXISTS (SELECT 1 FROM hosts h WHERE h.id = n.id)
+    ORDER BY n.id ON CONFLICT DO NOTHING";
+
 /// Hosts are idle until a page of theirs is admitted.
 async fn add_hosts(
     conn: &Conn,
@@ -183,11 +188,7 @@ async fn add_hosts(
     hosts.dedup_by_key(|(id, _)| *id);
     let ids: Vec<i64> = hosts.iter().map(|(id, _)| *id).collect();
     let names: Vec<Said<'_>> = hosts.iter().map(|(_, name)| Said(name)).collect();
-    let sql = "INSERT INTO hosts (id, name)
-        SELECT n.id, n.name FROM unnest($1::int8[], $2::text[]) n(id, name)
-        WHERE NOT EXISTS (SELECT 1 FROM hosts h WHERE h.id = n.id)
-        ORDER BY n.id ON CONFLICT DO NOTHING";
-    conn.execute(sql, &[&ids, &names]).await?;
+    conn.execute(ADD_HOSTS, &[&ids, &names]).await?;
     Ok(())
 }
 

@@ -45,11 +45,13 @@ use crate::contract::{
 use crate::shared::compressed::compressed_each;
 
 /// What nearly every commit asks, and what takes longest to plan.
-pub(super) fn statements() -> [&'static str; 8] {
+pub(super) fn statements() -> [&'static str; 10] {
     [
         &search::KNOWN,
         &routed::PENDING,
         hosts::LOCK,
+        hosts::CLOCKS,
+        insert::ADD_HOSTS,
         ends::LOCK,
         &ends::FINISH,
         &depth::ROWS,
