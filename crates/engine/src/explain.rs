@@ -102,7 +102,10 @@ fn robots(plan: &CrawlPlan, url: &CrawlUrl, host: Option<&StoredHost>) -> Robots
                 RobotsVerdict::Disallowed { line, rule } => RobotsSays::Disallowed { line, rule },
             }
         }
-        0 | 429 | 500..=599 if policy == RobotsPolicy::Strict => RobotsSays::Unreachable {
+        _ if stored.is_failure() && policy == RobotsPolicy::Strict => {
+            RobotsSays::Unreachable { status: 0 }
+        }
+        429 | 500..=599 if policy == RobotsPolicy::Strict => RobotsSays::Unreachable {
             status: stored.status,
         },
         _ => RobotsSays::Allowed { line: None },

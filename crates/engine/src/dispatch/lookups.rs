@@ -16,7 +16,7 @@ use trawl_types::{CrawlId, HostId};
 use super::{Dispatcher, digests::Digested, loans::borrow_by_name};
 use crate::{
     task::{PageTask, RobotsTask, Task},
-    visit::known_links,
+    visit::{Parent, known_links},
 };
 
 /// Hosts taken in by one step of a scan.
@@ -234,7 +234,7 @@ impl Dispatcher {
         let Some(running) = self.crawls.get(&crawl) else {
             return;
         };
-        settlement.links = known_links(&running.plan, links, task.score);
+        settlement.links = known_links(&running.plan, links, Parent::of(&task));
         self.settle(crawl, task, settlement);
     }
 
