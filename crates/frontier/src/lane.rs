@@ -210,6 +210,16 @@ impl<T> Lane<T> {
         self.forget_queue();
     }
 
+    /// True if the host was given up: not even a visit that has begun goes on.
+    pub(crate) fn is_suspended(&self) -> bool {
+        self.closed == Some(ReasonCode::HostSuspended)
+    }
+
+    /// Next steps of visits that will not be taken.
+    pub(crate) fn drop_continued(&mut self) -> VecDeque<Queued<T>> {
+        std::mem::take(&mut self.continued)
+    }
+
     /// What waits here is no longer what waits in the store: all of it is asked for anew. What is
     /// leased stays in hand.
     pub(crate) fn reread(&mut self) {

@@ -216,7 +216,7 @@ impl Dispatcher {
         self.look_up_host(crawl, host.as_str().to_owned(), Next::Robots(task));
     }
 
-    fn robots_failed(&mut self, crawl: CrawlId, task: &RobotsTask, outcome: &Outcome) {
+    pub(crate) fn robots_failed(&mut self, crawl: CrawlId, task: &RobotsTask, outcome: &Outcome) {
         let Some(plan) = self
             .crawls
             .get(&crawl)

@@ -208,13 +208,19 @@ impl Dispatcher {
         if host.suspended {
             self.frontier
                 .suspend(crawl, host.id, ReasonCode::HostSuspended, now);
-        } else if entry.next_allowed.millis_from(now) > plan.spec.politeness.max_wait_ms + SLACK_MS
-        {
+        } else if self.must_wait_ms(host.id) > plan.spec.politeness.max_wait_ms + SLACK_MS {
             self.give_up_over_wait(crawl, host.id);
         }
         for stored in &host.robots {
             self.plant_sitemaps(crawl, host.id, stored.scheme);
         }
+    }
+
+    /// How long a host asked to be left alone, as far as anybody here knows: what is stored may be
+    /// older.
+    fn must_wait_ms(&self, host: HostId) -> u64 {
+        let state = self.frontier.host_state(host);
+        state.map_or(0, |state| state.next_allowed.millis_from(self.clock.now()))
     }
 
     /// A host that asks for a longer wait than a crawl is willing to keep is not asked early: the

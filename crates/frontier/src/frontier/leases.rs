@@ -228,10 +228,15 @@ impl<T> Frontier<T> {
         let Some(host) = self.hosts.get_mut(&record.host) else {
             return;
         };
+        let mut closed = Vec::new();
         for (crawl, lane) in &mut host.lanes {
             if all || *crawl == record.crawl {
                 lane.close(ReasonCode::HostSuspended);
+                closed.push(*crawl);
             }
+        }
+        for crawl in closed {
+            self.drop_steps(crawl, record.host);
         }
     }
 }

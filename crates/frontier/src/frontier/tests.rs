@@ -282,6 +282,38 @@ fn a_visit_that_comes_to_nothing_leaves_room_for_the_next_page_once_it_is_commit
 }
 
 #[test]
+fn nothing_more_is_asked_of_a_host_that_is_given_up_also_not_for_visits_that_have_begun() {
+    let limits = CrawlLimits {
+        delay_ms: 0,
+        per_host: 2,
+        ..limits()
+    };
+    let mut frontier = frontier(limits, 1, 3);
+    let first = frontier.next(at(0)).unwrap();
+    let second = frontier.next(at(0)).unwrap();
+    frontier.carry_on(CRAWL, HostId(1), page(100), at(1));
+    frontier.settle(first.id, Report::well(false), at(1));
+    frontier.add_errand(CRAWL, HostId(1), "errand", at(1));
+    let long = Report {
+        wait_ms: Some(7 * HOUR),
+        suspend: Some(crate::Suspend::LongWait),
+        ..failing()
+    };
+    frontier.settle(second.id, long, at(2));
+    frontier.carry_on(CRAWL, HostId(1), page(101), at(3));
+    let dropped: Vec<_> = std::iter::from_fn(|| frontier.next_dropped()).collect();
+    assert_eq!(
+        dropped,
+        [(CRAWL, "page"), (CRAWL, "errand"), (CRAWL, "page")]
+    );
+    for id in [100, 101] {
+        frontier.let_go(CRAWL, HostId(1), PageId(id), at(3));
+    }
+    assert!(frontier.is_idle(CRAWL), "nothing is waited for");
+    assert!(frontier.next(at(8 * HOUR)).is_none());
+}
+
+#[test]
 fn one_burst_of_failures_opens_the_circuit_once() {
     let limits = CrawlLimits {
         delay_ms: 0,
