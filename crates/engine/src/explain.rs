@@ -3,7 +3,8 @@
 use trawl_rules::{RobotsRules, RobotsVerdict};
 use trawl_store::{Store, StoreError, contract::read::StoredHost};
 use trawl_types::{
-    CrawlId, CrawlUrl, LinkRel, Reason, Scheme, record::PageStanding, spec::RobotsPolicy,
+    CrawlId, CrawlUrl, LinkRel, Reason, ReasonCode, Scheme, record::PageStanding,
+    spec::RobotsPolicy,
 };
 
 use crate::plan::CrawlPlan;
@@ -24,6 +25,27 @@ pub struct Explanation {
     pub host_given_up: bool,
     /// The host's budget of pages or requests is used up.
     pub host_budget_used: bool,
+}
+
+impl Explanation {
+    /// What would become of the URL if it were found now: the rules, robots.txt, and, where the
+    /// crawl does not know it, the state of its host. Depth and the budget of the crawl are left.
+    pub fn foreseen(&self) -> Result<(), Reason> {
+        self.verdict.clone()?;
+        match &self.robots {
+            RobotsSays::Disallowed { line, rule } => {
+                let detail = format!("line {line}: {rule}");
+                return Err(Reason::new(ReasonCode::RobotsDisallowed, detail));
+            }
+            RobotsSays::Unreachable { .. } => return Err(ReasonCode::RobotsUnreachable.into()),
+            RobotsSays::Ignored | RobotsSays::NotRead | RobotsSays::Allowed { .. } => {}
+        }
+        match self.standing {
+            None if self.host_given_up => Err(ReasonCode::HostSuspended.into()),
+            None if self.host_budget_used => Err(ReasonCode::HostBudget.into()),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// What is known of robots.txt for a URL.
@@ -102,7 +124,10 @@ fn robots(plan: &CrawlPlan, url: &CrawlUrl, host: Option<&StoredHost>) -> Robots
                 RobotsVerdict::Disallowed { line, rule } => RobotsSays::Disallowed { line, rule },
             }
         }
-        0 | 429 | 500..=599 if policy == RobotsPolicy::Strict => RobotsSays::Unreachable {
+        _ if stored.is_failure() && policy == RobotsPolicy::Strict => {
+            RobotsSays::Unreachable { status: 0 }
+        }
+        429 | 500..=599 if policy == RobotsPolicy::Strict => RobotsSays::Unreachable {
             status: stored.status,
         },
         _ => RobotsSays::Allowed { line: None },

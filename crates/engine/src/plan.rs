@@ -135,7 +135,20 @@ impl CrawlPlan {
     }
 
     pub(crate) fn score(&self, url: &CrawlUrl, anchor: &str, parent: u8) -> u8 {
-        self.scorer.score(url, anchor, parent, None, false)
+        self.scorer.score(url, anchor, parent)
+    }
+
+    /// Brings the depth at which a link leads somewhere into its score.
+    pub(crate) fn at_depth(&self, mut target: LinkTarget, depth: u32) -> LinkTarget {
+        if let Ok(score) = &mut target.verdict {
+            *score = self.scorer.at_depth(*score, depth);
+        }
+        target
+    }
+
+    /// A requested address in the memory of a redirect chain.
+    pub(crate) fn mark_of(&self, address: &str) -> u64 {
+        self.secret.mark(address)
     }
 
     /// The score of a link, if it suffices.

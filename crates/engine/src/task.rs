@@ -33,12 +33,13 @@ pub(crate) struct PageTask {
     pub(crate) found_as: String,
     pub(crate) rank: i64,
     pub(crate) score: u8,
+    pub(crate) depth: u32,
     /// Attempts behind us.
     pub(crate) attempts: u32,
     pub(crate) phase: Phase,
     /// Addresses requested in this visit, for loops.
     pub(crate) hops: Vec<String>,
-    /// Keys of pages that redirected here.
+    /// Marks of all addresses whose redirects led here, for loops and lengths.
     pub(crate) chain: Vec<u64>,
     pub(crate) etag: Option<String>,
     pub(crate) last_modified: Option<String>,
@@ -62,6 +63,7 @@ impl PageTask {
             address: pending.address,
             rank: pending.rank,
             score: pending.score,
+            depth: pending.depth,
             attempts: pending.attempts,
             phase: Phase::First,
             hops: Vec::new(),
@@ -80,6 +82,7 @@ impl PageTask {
         };
         Queued {
             page: self.page,
+            home: self.home,
             scheme,
             rank: self.rank,
             not_before,

@@ -120,6 +120,7 @@ async fn a_name_server_that_hangs_runs_into_the_connect_timeout_and_a_name_that_
             match name {
                 "missing.example" => Err(ResolveError::NotFound),
                 "empty.example" => Ok(Vec::new()),
+                "troubled.example" => Err(ResolveError::Failed("no answer".into())),
                 _ => pending().await,
             }
         }
@@ -133,6 +134,7 @@ async fn a_name_server_that_hangs_runs_into_the_connect_timeout_and_a_name_that_
         ("http://slow.example/", OutcomeKind::ConnectTimeout),
         ("http://missing.example/", OutcomeKind::DnsFailure),
         ("http://empty.example/", OutcomeKind::DnsFailure),
+        ("http://troubled.example/", OutcomeKind::DnsUnavailable),
     ] {
         assert_eq!(end_of(&fetcher, Url::parse(url).unwrap()).await, kind);
     }

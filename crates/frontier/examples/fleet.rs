@@ -226,6 +226,7 @@ impl Simulation {
                 let page = stored.next_page + n as i64;
                 Queued {
                     page: PageId(page),
+                    home: wanted.host,
                     scheme: Scheme::Http,
                     rank: page,
                     not_before: Moment::START,

@@ -46,7 +46,11 @@ impl Breaker {
         self.state != State::Closed
     }
 
-    pub(crate) fn succeeded(&mut self, spec: &BreakerSpec) {
+    /// Counts the good end of a request that was sent at `sent`.
+    pub(crate) fn succeeded(&mut self, spec: &BreakerSpec, sent: Moment) {
+        if self.is_stray(sent) {
+            return;
+        }
         self.failures = 0;
         if self.is_probing() {
             self.successes += 1;
@@ -56,8 +60,17 @@ impl Breaker {
         }
     }
 
-    /// Counts a failure; true if the host should be given up.
-    pub(crate) fn failed(&mut self, spec: &BreakerSpec, now: Moment) -> bool {
+    /// Requests that were out when it opened say nothing new: they are neither further openings nor
+    /// probes.
+    fn is_stray(&self, sent: Moment) -> bool {
+        sent < self.open_until()
+    }
+
+    /// Counts the failure of a request that was sent at `sent`; true if the host should be given up.
+    pub(crate) fn failed(&mut self, spec: &BreakerSpec, sent: Moment, now: Moment) -> bool {
+        if self.is_stray(sent) {
+            return false;
+        }
         self.failures += 1;
         self.successes = 0;
         if self.is_probing() || self.failures >= spec.failures {
@@ -82,7 +95,7 @@ mod tests {
     fn opened(now: Moment) -> Breaker {
         let mut breaker = Breaker::default();
         for _ in 0..5 {
-            breaker.failed(&SPEC, now);
+            breaker.failed(&SPEC, now, now);
         }
         breaker
     }
@@ -92,26 +105,27 @@ mod tests {
         let now = Moment::from_millis(7);
         let mut breaker = Breaker::default();
         for _ in 0..4 {
-            breaker.failed(&SPEC, now);
+            breaker.failed(&SPEC, now, now);
         }
-        breaker.succeeded(&SPEC);
+        breaker.succeeded(&SPEC, now);
         for _ in 0..4 {
-            breaker.failed(&SPEC, now);
+            breaker.failed(&SPEC, now, now);
         }
         assert!(!breaker.is_probing());
-        breaker.failed(&SPEC, now);
+        breaker.failed(&SPEC, now, now);
         assert_eq!(breaker.open_until(), now.after(60_000));
     }
 
     #[test]
     fn two_successes_close_it_and_one_failure_opens_it_again() {
+        let at = Moment::from_millis;
         let mut breaker = opened(Moment::START);
-        breaker.succeeded(&SPEC);
+        breaker.succeeded(&SPEC, at(60_000));
         assert!(breaker.is_probing());
-        breaker.failed(&SPEC, Moment::from_millis(70_000));
-        assert_eq!(breaker.open_until(), Moment::from_millis(130_000));
-        breaker.succeeded(&SPEC);
-        breaker.succeeded(&SPEC);
+        breaker.failed(&SPEC, at(69_000), at(70_000));
+        assert_eq!(breaker.open_until(), at(130_000));
+        breaker.succeeded(&SPEC, at(130_000));
+        breaker.succeeded(&SPEC, at(130_001));
         assert!(!breaker.is_probing());
         assert_eq!(breaker.failures(), 0);
     }
@@ -119,7 +133,23 @@ mod tests {
     #[test]
     fn a_host_that_never_recovers_is_given_up() {
         let mut breaker = opened(Moment::START);
-        assert!(!breaker.failed(&SPEC, Moment::START));
-        assert!(breaker.failed(&SPEC, Moment::START));
+        let (first, second) = (Moment::from_millis(60_000), Moment::from_millis(120_000));
+        assert!(!breaker.failed(&SPEC, first, first));
+        assert!(breaker.failed(&SPEC, second, second));
+    }
+
+    #[test]
+    fn requests_that_were_out_when_it_opened_neither_give_the_host_up_nor_close_it() {
+        let mut breaker = opened(Moment::from_millis(10));
+        let (sent, late) = (Moment::from_millis(9), Moment::from_millis(90_000));
+        for _ in 0..9 {
+            assert!(!breaker.failed(&SPEC, sent, Moment::from_millis(11)));
+            assert!(!breaker.failed(&SPEC, sent, late));
+        }
+        assert_eq!(breaker.open_until(), Moment::from_millis(60_010));
+        for _ in 0..9 {
+            breaker.succeeded(&SPEC, sent);
+        }
+        assert!(breaker.is_probing());
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use rustc_hash::FxHashSet;
-use trawl_types::{PageId, ReasonCode, Scheme};
+use trawl_types::{HostId, PageId, ReasonCode, Scheme};
 
 use crate::Moment;
 
@@ -12,6 +12,8 @@ use crate::Moment;
 #[derive(Debug)]
 pub struct Queued<T> {
     pub page: PageId,
+    /// The host that holds the page, whichever one is asked next for it.
+    pub home: HostId,
     pub scheme: Scheme,
     /// Lower comes first.
     pub rank: i64,
@@ -59,7 +61,6 @@ pub(crate) struct Lane<T> {
     pub(crate) pages: u64,
     /// Made for pages in this run, those under way included.
     pub(crate) requests: u64,
-    pub(crate) in_flight: u32,
     pub(crate) closed: Option<ReasonCode>,
     /// Counted in its crawl's number of lanes with work.
     pub(crate) counted_busy: bool,
@@ -82,7 +83,6 @@ impl<T> Lane<T> {
             capacity,
             pages: used.pages,
             requests: used.requests,
-            in_flight: 0,
             closed: None,
             counted_busy: false,
             listed_rank: None,
@@ -210,6 +210,16 @@ impl<T> Lane<T> {
         self.forget_queue();
     }
 
+    /// True if the host was given up: not even a visit that has begun goes on.
+    pub(crate) fn is_suspended(&self) -> bool {
+        self.closed == Some(ReasonCode::HostSuspended)
+    }
+
+    /// Next steps of visits that will not be taken.
+    pub(crate) fn drop_continued(&mut self) -> VecDeque<Queued<T>> {
+        std::mem::take(&mut self.continued)
+    }
+
     /// What waits here is no longer what waits in the store: all of it is asked for anew. What is
     /// leased stays in hand.
     pub(crate) fn reread(&mut self) {
@@ -241,11 +251,15 @@ impl<T> Lane<T> {
             || (self.more_in_store && self.closed.is_none())
     }
 
+    /// Pages of this lane whose visit has begun and is not committed, on whatever host it goes on.
+    pub(crate) fn begun(&self) -> usize {
+        let queued = self.waiting.len() + self.delayed.len();
+        self.held.len().saturating_sub(queued)
+    }
+
     /// True if no visit has begun, no commit is awaited and the store is not being asked.
     pub(crate) fn is_at_rest(&self) -> bool {
-        self.held.len() == self.waiting.len() + self.delayed.len()
-            && self.continued.is_empty()
-            && !self.asked
+        self.begun() == 0 && self.continued.is_empty() && !self.asked
     }
 
     pub(crate) fn queued(&self) -> usize {
@@ -266,6 +280,7 @@ mod tests {
         let page = PageId(page);
         Queued {
             page,
+            home: HostId(1),
             scheme: Scheme::Http,
             rank,
             not_before: Moment::START,

@@ -1,8 +1,8 @@
 //! The right to contact a host once, and what is said when it is given back.
 
-use trawl_types::{CrawlId, HostId, PageId, Scheme};
+use trawl_types::{CrawlId, HostId, Scheme};
 
-use crate::Queued;
+use crate::{Moment, Queued};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LeaseId(pub(crate) u64);
@@ -49,7 +49,16 @@ pub struct Report {
     /// The page counts towards the budgets.
     pub counts_as_page: bool,
     /// Give the host up for this crawl.
-    pub suspend: bool,
+    pub suspend: Option<Suspend>,
+}
+
+/// Why a host is given up before it has failed too often.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Suspend {
+    /// It said that there were too many requests.
+    RateLimited,
+    /// It asked for a longer wait than the crawl is willing to keep.
+    LongWait,
 }
 
 impl Report {
@@ -60,7 +69,7 @@ impl Report {
             health: Health::Well,
             wait_ms: None,
             counts_as_page,
-            suspend: false,
+            suspend: None,
         }
     }
 
@@ -71,7 +80,7 @@ impl Report {
             health: Health::Unknown,
             wait_ms: None,
             counts_as_page: false,
-            suspend: false,
+            suspend: None,
         }
     }
 }
@@ -81,6 +90,8 @@ impl Report {
 pub(crate) struct LeaseRecord {
     pub(crate) crawl: CrawlId,
     pub(crate) host: HostId,
-    pub(crate) page: Option<PageId>,
+    /// Whose page is visited, if it is a page.
+    pub(crate) home: Option<HostId>,
+    pub(crate) sent: Moment,
     pub(crate) answered: bool,
 }

@@ -25,6 +25,6 @@ pub use backoff::backoff_ms;
 pub use frontier::{Frontier, Offered, RefillWanted, Rest};
 pub use host::{HostEntry, HostState};
 pub use lane::{Queued, Used};
-pub use lease::{Health, Lease, LeaseId, Report, Work};
+pub use lease::{Health, Lease, LeaseId, Report, Suspend, Work};
 pub use limits::CrawlLimits;
 pub use moment::Moment;

@@ -127,13 +127,8 @@ fn checks(base: &Url, urls: &[CrawlUrl]) {
             1000,
             || {
                 for url in urls {
-                    black_box(scorer.score(
-                        black_box(url),
-                        "read more about it",
-                        9,
-                        Some(3),
-                        false,
-                    ));
+                    let score = scorer.score(black_box(url), "read more about it", 9);
+                    black_box(scorer.at_depth(score, 3));
                 }
             },
         );

@@ -311,6 +311,15 @@ async fn robots_files_are_of_the_kind_asked_for() {
             .text()
             .contains("/private/")
     );
+    assert!(with(RobotsKind::ResetInBody).await.end.is_err());
+    let packed = with(RobotsKind::Packed(Damage::Whole)).await.body;
+    let rules = unpack(Coding::Gzip, &packed).unwrap();
+    assert!(rules.ends_with("Disallow: /private/\n"));
+    let corrupt = with(RobotsKind::Packed(Damage::Corrupt)).await.body;
+    assert!(unpack(Coding::Gzip, &corrupt).is_err());
+    let cut = with(RobotsKind::CutAtLimit).await.text();
+    assert!(cut[..500 * 1024].ends_with("\nAllow: /"));
+    assert!(cut.ends_with("\nAllow: /public\n"));
     let huge = with(RobotsKind::Huge).await.text();
     assert!(huge.find("/beyond-limit/").unwrap() > 500 * 1024);
     assert!(huge.find("/private/").unwrap() < 100);

@@ -54,6 +54,7 @@ kinds! {
     ProtocolError = 39, "protocol_error";
     AddressRefused = 40, "address_refused";
     ProxyFailure = 41, "proxy_failure";
+    DnsUnavailable = 42, "dns_unavailable";
     // the body is unusable
     BodyTooLarge = 50, "body_too_large";
     DecompressionBomb = 51, "decompression_bomb";
@@ -69,7 +70,7 @@ impl OutcomeKind {
         matches!(self, Self::Fetched | Self::NotModified | Self::NotHtml)
     }
 
-    /// Worth trying again (003 §4.3): server errors, timeouts and resets.
+    /// Worth trying again (003 §4.3): server errors, timeouts and resets, name servers in trouble.
     pub fn is_retryable(self) -> bool {
         matches!(
             self,
@@ -82,6 +83,15 @@ impl OutcomeKind {
                 | Self::TotalTimeout
                 | Self::LengthMismatch
                 | Self::ProxyFailure
+                | Self::DnsUnavailable
+        )
+    }
+
+    /// No request was sent: there was nobody to send it to, or we may not.
+    pub fn never_left(self) -> bool {
+        matches!(
+            self,
+            Self::AddressRefused | Self::DnsFailure | Self::DnsUnavailable
         )
     }
 
@@ -138,6 +148,7 @@ mod tests {
             OutcomeKind::Gone,
             OutcomeKind::ConnectRefused,
             OutcomeKind::TlsFailure,
+            OutcomeKind::DnsFailure,
             OutcomeKind::RedirectLoop,
             OutcomeKind::TooManyRedirects,
         ] {

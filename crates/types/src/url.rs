@@ -28,6 +28,11 @@ impl KeySecret {
         }
     }
 
+    /// Hashes an address as it is requested, to recognise it again.
+    pub fn mark(&self, address: &str) -> u64 {
+        self.hash(address)
+    }
+
     fn hash(&self, text: &str) -> u64 {
         let mut hasher = SipHasher13::new_with_key(&self.0);
         hasher.write(text.as_bytes());

@@ -231,10 +231,7 @@ pub(super) async fn robots(
 
 fn read(stored: &StoredRobots, agent: &str) -> Robots {
     const DAY_MS: i64 = 24 * 3_600_000;
-    let means = match stored.status {
-        0 => RobotsFromStatus::DisallowAll,
-        status => robots_for_status(status, RobotsPolicy::Strict),
-    };
+    let means = robots_for_status(stored.status, RobotsPolicy::Strict);
     let (meaning, rules) = match means {
         RobotsFromStatus::Parse => ("rules", RobotsRules::parse(&stored.body, agent)),
         RobotsFromStatus::DisallowAll => ("disallow_all", RobotsRules::allow_all()),
@@ -244,7 +241,7 @@ fn read(stored: &StoredRobots, agent: &str) -> Robots {
     };
     let lines = rules.lines().into_iter();
     // Without an answer, the body says what went wrong.
-    let body = if stored.status == 0 {
+    let body = if stored.is_failure() {
         &[]
     } else {
         &stored.body[..stored.body.len().min(SHOWN_BYTES)]

@@ -57,7 +57,7 @@ pub(super) async fn explain_job(
     let standing = found.standing.as_ref();
     let reason = standing
         .and_then(|standing| standing.reason.clone())
-        .or_else(|| found.verdict.as_ref().err().cloned());
+        .or_else(|| found.foreseen().err());
     let outcome = standing.and_then(|standing| standing.record.as_ref());
     let outcome = outcome.map(|record| record.outcome.as_str().to_owned());
     let explanation = match (&outcome, &reason, standing) {

@@ -13,8 +13,8 @@ pub(crate) async fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
     // All that can be wrong with the input is found before a database is made.
     CrawlPlan::compile(spec.clone(), KeySecret([0; 16]), display::this_year())?;
     let output = Sink::chosen(&args.output)?.map(|sink| sink.showing(spec.keep, &args.output));
-    let output = output.map(Sink::open).transpose()?;
     let database = &args.database.database;
+    let output = output.map(|sink| sink.open(database)).transpose()?;
     let store = open(database)?;
     let left = last_unfinished(store.as_ref()).await?;
     let engine = Engine::start(store.clone(), EngineOptions::default()).await?;
@@ -35,5 +35,6 @@ pub(crate) async fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
         }
     }
     let follower = output.map(|output| output.follower(handle.crawl, 0));
+    let follower = follower.transpose()?;
     session::run(store, handle, follower, database, args.quiet).await
 }

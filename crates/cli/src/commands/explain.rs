@@ -5,7 +5,7 @@ use std::{io::Write, process::ExitCode};
 use serde_json::json;
 use trawl_engine::{CrawlPlan, Explanation, RobotsSays, explain};
 use trawl_store::contract::read::CrawlRow;
-use trawl_types::{CrawlState, PageRecord, PageState, ReasonCode, record::PageStanding};
+use trawl_types::{CrawlState, PageRecord, PageState, Reason, ReasonCode, record::PageStanding};
 
 use super::{open_to_read, pick};
 use crate::{args::ExplainArgs, display};
@@ -133,11 +133,20 @@ fn unseen_lines(row: &CrawlRow, found: &Explanation) -> Vec<String> {
         "  never seen   no page of crawl {} links to it",
         row.id
     )];
-    lines.push(match &found.verdict {
+    lines.push(match found.foreseen() {
         Ok(()) => "  if found     it would be crawled, depth and budgets permitting".to_owned(),
+        Err(reason) if waits(&reason) => format!("  if found     it would wait: {reason}"),
         Err(reason) => format!("  if found     it would be refused: {reason}"),
     });
     lines
+}
+
+/// True for what leaves a URL pending, to be taken up some other time.
+fn waits(reason: &Reason) -> bool {
+    matches!(
+        reason.code,
+        ReasonCode::HostSuspended | ReasonCode::HostBudget
+    )
 }
 
 fn robots_text(robots: &RobotsSays) -> String {
@@ -160,7 +169,7 @@ fn as_json(row: &CrawlRow, found: &Explanation) -> serde_json::Value {
         "url": found.address,
         "identity": found.identity,
         "seen": found.standing,
-        "verdict": match &found.verdict { Ok(()) => json!("allowed"), Err(reason) => json!(reason) },
+        "verdict": match found.foreseen() { Ok(()) => json!("allowed"), Err(reason) => json!(reason) },
         "robots": robots_text(&found.robots),
     })
 }

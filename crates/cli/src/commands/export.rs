@@ -22,7 +22,10 @@ pub(crate) async fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
     }
     let output = Sink::stdout(&args.output)?
         .showing(keep, &args.output)
-        .open()?;
-    output.follower(row.id, 0).write_all(store.as_ref()).await?;
+        .open(&args.database.database)?;
+    output
+        .follower(row.id, 0)?
+        .write_all(store.as_ref())
+        .await?;
     Ok(ExitCode::SUCCESS)
 }

@@ -27,7 +27,7 @@ pub(crate) async fn run(args: ResumeArgs) -> anyhow::Result<ExitCode> {
     };
     let row = store.crawl(crawl).await?;
     let output = sink.map(|sink| sink.showing(row.spec.keep, &args.output));
-    let output = output.map(Sink::open).transpose()?;
+    let output = output.map(|sink| sink.open(database)).transpose()?;
     let engine = Engine::start(store.clone(), EngineOptions::default()).await?;
     let before = row.last_seq.0;
     let handle = engine.resume(crawl).await?;
@@ -36,6 +36,7 @@ pub(crate) async fn run(args: ResumeArgs) -> anyhow::Result<ExitCode> {
         let after = if output.is_stdout() { before } else { 0 };
         output.follower(crawl, after)
     });
+    let follower = follower.transpose()?;
     session::run(store, handle, follower, database, args.quiet).await
 }
 

@@ -3,7 +3,7 @@
 use std::{path::Path, process::ExitCode, sync::Arc};
 
 use tokio::{
-    signal::unix::{SignalKind, signal},
+    signal::unix::{Signal, SignalKind, signal},
     task::JoinHandle,
 };
 use trawl_engine::{CrawlEnd, CrawlHandle};
@@ -33,10 +33,11 @@ pub(crate) async fn run(
             line.tell(text);
         }
     };
-    let (end, written) = wait(&mut handle, following, &go_on, tell).await?;
+    let mut signals = Signals::listen()?;
+    let (end, written) = wait(&mut handle, following, &go_on, tell, &mut signals).await?;
     line.finish();
     let counts = store.counts(end.crawl).await?;
-    store.close().await?;
+    signals.unless_twice(store.close()).await?;
     written?;
     if !quiet {
         summary(&end, &counts, database);
@@ -48,6 +49,49 @@ pub(crate) async fn run(
     })
 }
 
+/// Ctrl-C and requests to end: the first asks for a clean stop, the second leaves at once.
+pub(super) struct Signals {
+    interrupts: Signal,
+    terminations: Signal,
+    asked: bool,
+}
+
+impl Signals {
+    pub(super) fn listen() -> std::io::Result<Self> {
+        Ok(Self {
+            interrupts: signal(SignalKind::interrupt())?,
+            terminations: signal(SignalKind::terminate())?,
+            asked: false,
+        })
+    }
+
+    /// Returns at the first signal, and never at a second one.
+    async fn first(&mut self) {
+        tokio::select! {
+            _ = self.interrupts.recv() => {}
+            _ = self.terminations.recv() => {}
+        }
+        if self.asked {
+            eprintln!("trawl: left at once; nothing committed is lost");
+            std::process::exit(i32::from(exit::INTERRUPTED));
+        }
+        self.asked = true;
+    }
+
+    /// Waits for what ends by itself, though perhaps not soon: a pipe that nobody reads.
+    pub(super) async fn unless_twice<T>(&mut self, work: impl Future<Output = T>) -> T {
+        let mut work = std::pin::pin!(work);
+        loop {
+            tokio::select! {
+                done = &mut work => return done,
+                () = self.first() => {
+                    eprintln!("trawl: the crawl has ended and is being written (again to leave at once)");
+                }
+            }
+        }
+    }
+}
+
 pub(super) type Following = Option<JoinHandle<anyhow::Result<()>>>;
 
 /// Waits for the end of the crawl and of its output. The first signal asks for a clean stop, the
@@ -57,11 +101,9 @@ pub(super) async fn wait(
     mut following: Following,
     go_on: &str,
     tell: impl Fn(&str),
+    signals: &mut Signals,
 ) -> anyhow::Result<(CrawlEnd, anyhow::Result<()>)> {
-    let mut interrupts = signal(SignalKind::interrupt())?;
-    let mut terminations = signal(SignalKind::terminate())?;
     let mut written = Ok(());
-    let mut asked = false;
     let end = loop {
         tokio::select! {
             end = handle.ended() => break end?,
@@ -73,14 +115,8 @@ pub(super) async fn wait(
                 written = result;
                 continue;
             }
-            _ = interrupts.recv() => {}
-            _ = terminations.recv() => {}
+            () = signals.first() => {}
         }
-        if asked {
-            eprintln!("trawl: left at once; nothing committed is lost");
-            std::process::exit(i32::from(exit::INTERRUPTED));
-        }
-        asked = true;
         handle.pause();
         tell(&format!(
             "\ntrawl: stopping; answers under way are awaited (again to leave at once). \
@@ -88,7 +124,7 @@ pub(super) async fn wait(
         ));
     };
     if let Some(following) = following {
-        written = following.await?;
+        written = signals.unless_twice(following).await?;
     }
     Ok((end, written))
 }

@@ -5,11 +5,15 @@
 //! * `besides`: what is known of a page besides its record
 //! * `rows`: one record in one format
 //! * `markdown`: a folder of Markdown files
+//! * `spare`: files that must not be written over
+//! * `terminal`: what a terminal may be shown
 
 mod besides;
 mod fields;
 mod markdown;
 mod rows;
+mod spare;
+mod terminal;
 
 use std::{
     fs::{self, File},
@@ -32,6 +36,8 @@ pub(crate) use fields::Fields;
 use markdown::MarkdownFolder;
 use rows::LinkRows;
 pub(crate) use rows::Rows;
+pub(crate) use spare::resolved;
+use terminal::Tame;
 
 const PAGE_SIZE: u32 = 500;
 
@@ -101,20 +107,29 @@ impl Sink {
         self
     }
 
-    /// Opens the place, so that a path that cannot be written is found before a crawl begins.
-    pub(crate) fn open(self) -> anyhow::Result<Opened> {
+    /// Opens the place, so that a path that cannot be written is found before a crawl begins. What
+    /// is there stays until a follower is made: the crawl may yet be refused.
+    pub(crate) fn open(self, database: &Path) -> anyhow::Result<Opened> {
         let mut links = None;
         let mut markdown = None;
+        let mut begun = Vec::new();
+        let mut create = |path: &Path| {
+            spare::must_be_spare(path, database)?;
+            let file = create(path)?;
+            begun.push(file.try_clone()?);
+            anyhow::Ok(file)
+        };
         let out: Box<dyn Write + Send> = match &self.place {
             Place::Folder(folder) if self.format == Format::Markdown => {
-                fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
+                create_folder(folder, database)?;
                 markdown = Some(MarkdownFolder::new(folder.clone()));
                 Box::new(create(&folder.join("pages.ndjson"))?)
             }
+            Place::Stdout if io::stdout().is_terminal() => Box::new(Tame::new(io::stdout())),
             Place::Stdout => Box::new(io::stdout()),
             Place::File(path) => Box::new(create(path)?),
             Place::Folder(folder) => {
-                fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
+                create_folder(folder, database)?;
                 links = Some(LinkRows::new(create(&folder.join("links.ndjson"))?));
                 Box::new(create(
                     &folder.join(format!("pages.{}", ending(self.format))),
@@ -132,6 +147,7 @@ impl Sink {
             links,
             markdown,
             is_stdout,
+            begun,
         })
     }
 }
@@ -142,6 +158,8 @@ pub(crate) struct Opened {
     links: Option<LinkRows>,
     markdown: Option<MarkdownFolder>,
     is_stdout: bool,
+    /// The files, as they were left by whoever wrote them last.
+    begun: Vec<File>,
 }
 
 impl Opened {
@@ -149,20 +167,36 @@ impl Opened {
         self.is_stdout
     }
 
-    /// Results of a crawl after the cursor will be written.
-    pub(crate) fn follower(self, crawl: CrawlId, after: i64) -> Follower {
-        Follower {
+    /// Results of a crawl after the cursor will be written, in place of what was there.
+    pub(crate) fn follower(self, crawl: CrawlId, after: i64) -> io::Result<Follower> {
+        for file in &self.begun {
+            // Pipes and devices have no length.
+            if file.metadata()?.is_file() {
+                file.set_len(0)?;
+            }
+        }
+        Ok(Follower {
             crawl,
             after: Sequence(after),
             rows: self.rows,
             links: self.links,
             markdown: self.markdown,
-        }
+        })
     }
 }
 
+/// Opens a file to be written, and leaves what it holds.
 fn create(path: &Path) -> anyhow::Result<File> {
-    File::create(path).map_err(|error| cannot_write(path, &error))
+    let mut options = File::options();
+    let options = options.write(true).create(true).truncate(false);
+    options
+        .open(path)
+        .map_err(|error| cannot_write(path, &error))
+}
+
+fn create_folder(folder: &Path, database: &Path) -> anyhow::Result<()> {
+    spare::must_be_spare(folder, database)?;
+    fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))
 }
 
 fn cannot_write(path: &Path, error: &io::Error) -> anyhow::Error {

@@ -40,7 +40,9 @@ impl Rows {
                 Writer::Json { out, first: true }
             }
             Format::Csv => {
-                let mut csv = csv::Writer::from_writer(out);
+                let mut csv = csv::WriterBuilder::new();
+                csv.quote_style(csv::QuoteStyle::Always);
+                let mut csv = csv.from_writer(out);
                 csv.write_record(fields.names())?;
                 Writer::Csv(Box::new(csv))
             }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use trawl_testweb::{Behaviour, Behaviours, RobotsKind, WebSpec};
+use trawl_testweb::{Behaviour, Behaviours, RetryAfter, RobotsKind, WebSpec};
 
 use crate::harness::{Trawl, Web, place};
 
@@ -66,9 +66,14 @@ fn explain_names_what_became_of_a_url_and_by_which_rule() {
         ),
         ("/skip/me", &["not crawled", "exclude pattern", "/skip/*"]),
         ("/never", &["never seen", "would be crawled", "allows it"]),
-        ("/secret/unseen", &["never seen", "disallows it by line 2"]),
+        (
+            "/secret/unseen",
+            &["never seen", "would be refused", "disallows it by line 2"],
+        ),
     ] {
         let text = explain(&database, &web.url(0, path));
+        let promised = text.contains("would be crawled");
+        assert_eq!(promised, path == "/never", "{path}:\n{text}");
         for part in says {
             assert!(text.contains(part), "{path} should say {part:?}:\n{text}");
         }
@@ -104,6 +109,32 @@ fn explain_says_what_would_happen_to_a_url_that_was_never_seen() {
 }
 
 #[test]
+fn explain_promises_nothing_of_a_host_that_is_given_up_or_used_up() {
+    let long = Behaviour::Busy {
+        status: 503,
+        retry_after: RetryAfter::Seconds(7200),
+    };
+    let long = Behaviours::none().on(0, "/p/1", long);
+    for (args, behaviours, says) in [
+        (
+            &["--max-pages-per-host", "2"][..],
+            Behaviours::none(),
+            "budget",
+        ),
+        (&[], long, "suspended"),
+    ] {
+        let (_folder, database) = place();
+        let web = Web::start_with(WebSpec::small_site(20), behaviours);
+        let call = Trawl::crawl(&database, "0").args(args);
+        call.arg(web.url(0, "/")).run().expect_code(0);
+        let text = explain(&database, &web.url(0, "/never/seen"));
+        assert!(text.contains("it would wait"), "{text}");
+        assert!(text.contains(says), "{text}");
+        assert!(!text.contains("would be crawled"), "{text}");
+    }
+}
+
+#[test]
 fn explain_speaks_json() {
     let (_folder, database, web) = crawled();
     let json = |path: &str| {
@@ -118,6 +149,9 @@ fn explain_speaks_json() {
     assert_eq!(secret["seen"]["state"], "refused");
     assert_eq!(secret["seen"]["reason"]["code"], "robots_disallowed");
     assert_eq!(json("/never")["seen"], serde_json::Value::Null);
+    assert_eq!(json("/never")["verdict"], "allowed");
+    let unseen = json("/secret/unseen");
+    assert_eq!(unseen["verdict"]["code"], "robots_disallowed");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::{collections::HashSet, fs};
 
 use serde_json::Value;
-use trawl_testweb::WebSpec;
+use trawl_testweb::{Behaviour, Behaviours, Slow, WebSpec};
 
 use crate::harness::{Done, Trawl, Web, place};
 
@@ -62,9 +62,10 @@ fn each_format_holds_every_page() {
     assert!(lines.iter().all(|line| web.page_of(line).is_some()));
     let csv = crawl_with(&web, &["--format", "csv", "--fields", "url,status_code"]);
     let mut rows: Vec<&str> = csv.stdout.lines().collect();
-    assert_eq!(rows.remove(0), "url,status_code");
+    assert_eq!(rows.remove(0), r#""url","status_code""#);
     assert_eq!(rows.len(), PAGES);
-    assert!(rows.iter().all(|row| row.ends_with(",200")));
+    let whole = |row: &&str| row.starts_with(r#""http"#) && row.ends_with(r#"","200""#);
+    assert!(rows.iter().all(whole), "every cell is quoted");
 }
 
 #[test]
@@ -93,7 +94,7 @@ fn a_file_takes_its_format_from_its_ending_and_standard_output_stays_empty() {
     for (name, begins) in [
         ("pages.ndjson", "{\""),
         ("pages.json", "[\n{\""),
-        ("pages.csv", "url,final_url,"),
+        ("pages.csv", "\"url\",\"final_url\","),
         ("pages.txt", "http://site0.test:"),
     ] {
         let path = folder.path().join(name);
@@ -119,6 +120,73 @@ fn a_folder_gets_pages_and_links() {
     };
     let edges: HashSet<(u32, u32)> = read("links.ndjson").lines().map(edge).collect();
     assert_eq!(edges, web.graph().edges().collect());
+}
+
+#[test]
+fn nothing_of_the_database_is_written_over() {
+    let web = Web::start(WebSpec::small_site(5));
+    let (folder, database) = place();
+    let call = Trawl::crawl(&database, "0").args(["--keep", "html"]);
+    call.arg(web.url(0, "/")).run().expect_code(0);
+    let name = |ending: &str| format!("{}{ending}", database.display());
+    let whole = fs::read(&database).unwrap();
+    let again = web.url(0, "/");
+    for ending in [
+        "",
+        "-wal",
+        "-shm",
+        ".lock",
+        "-bodies",
+        "-bodies/",
+        "-bodies/x.csv",
+    ] {
+        let output = name(ending);
+        for (command, url) in [("export", None), ("crawl", Some(&again)), ("resume", None)] {
+            let call = Trawl::on(command, &database).args(["--output", &output]);
+            let done = call.args(url).run().expect_code(2);
+            let right = done.stderr.contains("belongs to the database")
+                // Every crawl is finished, which is found first.
+                || command == "resume" && done.stderr.contains("nothing to resume");
+            assert!(right, "{command} {ending}: {}", done.stderr);
+        }
+    }
+    assert_eq!(fs::read(&database).unwrap(), whole);
+    let bodies = fs::read_dir(name("-bodies")).unwrap();
+    assert!(
+        bodies
+            .flatten()
+            .all(|file| file.metadata().unwrap().len() > 0)
+    );
+    let spare = folder.path().join("crawl.db.csv");
+    let call = Trawl::on("export", &database).arg("--output").arg(&spare);
+    call.run().expect_code(0);
+    assert_eq!(fs::read_to_string(&spare).unwrap().lines().count(), 6);
+}
+
+#[test]
+fn a_crawl_that_is_refused_leaves_the_output_of_the_one_that_runs_as_it_is() {
+    let silence = Behaviour::Slow(Slow::NoAnswer);
+    let behaviours = Behaviours::none().on(0, "/p/1", silence);
+    let web = Web::start_with(WebSpec::small_site(20), behaviours);
+    let (folder, database) = place();
+    let file = folder.path().join("pages.ndjson");
+    fs::write(&file, "old\n").unwrap();
+    let crawl = |url| {
+        Trawl::crawl(&database, "0")
+            .arg("--output")
+            .arg(&file)
+            .arg(url)
+    };
+    let run = crawl(web.url(0, "/")).start();
+    // Its output has begun once something is in it.
+    web.wait_until(|log| log.count(0, "/p/1") > 0);
+    web.wait_until(|_| fs::read(&file).is_ok_and(|text| text.starts_with(b"{")));
+    let before = fs::read(&file).unwrap();
+    crawl(web.url(0, "/")).run().expect_code(4);
+    let after = fs::read(&file).unwrap();
+    assert!(after.starts_with(&before), "nothing was cut off");
+    run.signal("-KILL");
+    run.finish();
 }
 
 #[test]

@@ -68,6 +68,27 @@ fn an_interrupted_file_is_whole_after_resume() {
 }
 
 #[test]
+fn the_second_signal_leaves_at_once_also_when_only_the_output_is_left() {
+    let (_folder, database) = place();
+    // More than a pipe holds, and nobody reads it.
+    let web = Web::start(WebSpec::small_site(600));
+    let call = Trawl::crawl(&database, "0").args(["--per-host", "4"]);
+    let run = call.arg(web.url(0, "/")).start_unread();
+    let state = || {
+        let status = Trawl::on("status", &database).arg("--json").run();
+        status.json_lines()[0]["state"].clone()
+    };
+    web.wait_until(|log| log.len() > 600);
+    while state() != "completed" {
+        thread::sleep(Duration::from_millis(20));
+    }
+    let code = run.signalled_until_gone("-INT");
+    assert_eq!(code, Some(130));
+    let export = Trawl::on("export", &database).run().expect_code(0);
+    assert_eq!(export.json_lines().len(), 600);
+}
+
+#[test]
 fn the_second_signal_leaves_at_once_and_what_was_committed_is_safe() {
     let (_folder, database) = place();
     let silence = Behaviour::Slow(Slow::NoAnswer);

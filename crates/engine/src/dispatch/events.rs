@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use trawl_frontier::{LeaseId, Offered, Report, backoff_ms};
+use trawl_frontier::{LeaseId, Offered, Report, Suspend, backoff_ms};
 use trawl_store::contract::{
     read::PendingUrl,
     write::{HostUpdate, Settlement, StoredRobots, Suspended, VisitEnd},
@@ -12,7 +12,7 @@ use url::Url;
 
 use super::{
     Dispatcher, UnderWay,
-    hosts::{FAILURE_TTL_MS, KnownRobots, robots_until},
+    hosts::{FAILURE_TTL_MS, KnownRobots, STALE_TTL_MS, robots_until},
     lookups::Next,
 };
 use crate::{
@@ -100,14 +100,36 @@ impl Dispatcher {
             next_allowed: Some(self.clock.wall_of(state.next_allowed)),
             delay_ms: Some(state.delay_ms),
             failures: Some(state.failures),
-            suspended: given_up.then_some(if report.suspend {
-                Suspended::RateLimited
-            } else {
-                Suspended::GivenUp
+            suspended: given_up.then_some(match report.suspend {
+                Some(Suspend::RateLimited) => Suspended::RateLimited,
+                Some(Suspend::LongWait) => Suspended::LongWait,
+                None => Suspended::GivenUp,
             }),
             ..HostUpdate::default()
         };
         self.commit(crawl, What::Host(Box::new(update)), 64);
+        self.spare_others_the_wait(crawl, host, &report);
+    }
+
+    /// Other crawls on a host that asked for a long wait give it up as well, as those that begin
+    /// later do.
+    fn spare_others_the_wait(&mut self, crawl: CrawlId, host: HostId, report: &Report) {
+        let Some(wait) = report.wait_ms.filter(|_| report.suspend.is_some()) else {
+            return;
+        };
+        let others: Vec<CrawlId> = self
+            .crawls
+            .iter()
+            .filter(|(id, running)| {
+                **id != crawl && running.plan.spec.politeness.max_wait_ms < wait
+            })
+            .map(|(id, _)| *id)
+            .collect();
+        for other in others {
+            if self.frontier.knows_lane(other, host) && !self.frontier.is_closed(other, host) {
+                self.give_up_over_wait(other, host);
+            }
+        }
     }
 
     pub(crate) fn settle(
@@ -163,7 +185,11 @@ impl Dispatcher {
             RobotsResult::Answer { status, body } => {
                 self.store_answer(crawl, &task, status, body);
             }
-            RobotsResult::Heard(robots) => self.store_robots(crawl, &task, *robots),
+            RobotsResult::Heard(robots) => {
+                if robots.is_answer() || !self.goes_on_with_old_rules(crawl, &task) {
+                    self.store_robots(crawl, &task, *robots);
+                }
+            }
             RobotsResult::Hop(url) => self.hop_for_robots(crawl, &task, url),
             RobotsResult::Failed { outcome, .. } => self.robots_failed(crawl, &task, &outcome),
             RobotsResult::Withdrawn => {
@@ -187,7 +213,7 @@ impl Dispatcher {
         self.look_up_host(crawl, host.as_str().to_owned(), Next::Robots(task));
     }
 
-    fn robots_failed(&mut self, crawl: CrawlId, task: &RobotsTask, outcome: &Outcome) {
+    pub(crate) fn robots_failed(&mut self, crawl: CrawlId, task: &RobotsTask, outcome: &Outcome) {
         let Some(plan) = self
             .crawls
             .get(&crawl)
@@ -209,6 +235,9 @@ impl Dispatcher {
                 .robots_again(task.host, task.scheme, wait, now);
         }
         *attempts = 0;
+        if self.goes_on_with_old_rules(crawl, task) {
+            return;
+        }
         let allows =
             plan.spec.politeness.robots == trawl_types::spec::RobotsPolicy::UnreachableAllows;
         match outcome.status {
@@ -216,14 +245,44 @@ impl Dispatcher {
                 let robots = self.answer_now(task, 404, Vec::new());
                 self.store_robots(crawl, task, robots);
             }
-            Some(status) => self.store_answer(crawl, task, status, Vec::new()),
-            None => {
-                let mut body = vec![outcome.kind as u8];
-                body.extend_from_slice(outcome.detail.as_bytes());
-                let robots = self.answer_now(task, 0, body);
+            Some(status @ (429 | 500..=599)) => self.store_answer(crawl, task, status, Vec::new()),
+            _ => {
+                let robots = self.failure_now(task, outcome);
                 self.store_robots(crawl, task, robots);
             }
         }
+    }
+
+    /// A file that cannot be read again leaves its host with the rules it had. True if it had any.
+    fn goes_on_with_old_rules(&mut self, crawl: CrawlId, task: &RobotsTask) -> bool {
+        let Some(running) = self.crawls.get(&crawl) else {
+            return false;
+        };
+        let spec = &running.plan.spec;
+        let agent = spec.fetch.user_agent.robots_name();
+        let facts = self.hosts.get_mut(&task.host);
+        let Some(known) = facts.and_then(|facts| facts.fall_back(task.scheme, agent)) else {
+            return false;
+        };
+        let delay = known.crawl_delay_ms(&spec.politeness);
+        let now = self.clock.now();
+        let until = now.after(STALE_TTL_MS);
+        self.frontier
+            .robots_known(task.host, task.scheme, until, delay, now);
+        true
+    }
+
+    /// A host is as good as gone if it does not answer itself; what lies behind a redirect of its
+    /// robots.txt, and what breaks off, says only that the file cannot be read.
+    fn failure_now(&self, task: &RobotsTask, outcome: &Outcome) -> StoredRobots {
+        let status = if task.hops == 0 && outcome.status.is_none() {
+            StoredRobots::NO_ANSWER
+        } else {
+            StoredRobots::UNREADABLE
+        };
+        let mut body = vec![outcome.kind as u8];
+        body.extend_from_slice(outcome.detail.as_bytes());
+        self.answer_now(task, status, body)
     }
 
     fn answer_now(&self, task: &RobotsTask, status: u16, body: Vec<u8>) -> StoredRobots {
@@ -256,7 +315,10 @@ impl Dispatcher {
         let agent = plan.spec.fetch.user_agent.robots_name();
         let known = KnownRobots::of(&stored, agent, plan.spec.politeness.robots);
         let delay = known.crawl_delay_ms(&plan.spec.politeness);
+        // What others go by is not replaced by a failure.
+        let mut worth_keeping = true;
         if let Some(facts) = self.hosts.get_mut(&task.host) {
+            worth_keeping = stored.is_answer() || !facts.has_rules(task.scheme);
             facts.learn(task.scheme, agent, known);
             facts.robots_fetched[task.scheme as usize] = stored.fetched_at;
         }
@@ -264,7 +326,7 @@ impl Dispatcher {
         let update = HostUpdate {
             host: Some(task.host),
             delay_ms: Some(delay.max(plan.spec.politeness.delay_ms)),
-            robots: Some(stored),
+            robots: Some(stored).filter(|_| worth_keeping),
             ..HostUpdate::default()
         };
         let what = What::Robots(Box::new(update), task.host, task.scheme);

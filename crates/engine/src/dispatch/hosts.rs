@@ -4,21 +4,31 @@ use std::sync::Arc;
 
 use trawl_frontier::{HostEntry, Moment, Used};
 use trawl_rules::{RobotsFromStatus, RobotsRules, RobotsVerdict, robots_for_status};
-use trawl_store::contract::{read::StoredHost, write::StoredRobots};
+use trawl_store::contract::{
+    read::StoredHost,
+    write::{HostUpdate, StoredRobots, Suspended},
+};
 use trawl_types::{
-    CrawlId, Outcome, OutcomeKind, Reason, ReasonCode, Scheme, UnixMillis,
+    CrawlId, HostId, Outcome, OutcomeKind, Reason, ReasonCode, Scheme, UnixMillis,
     spec::{Politeness, RobotsPolicy},
 };
 use url::Url;
 
 use super::Dispatcher;
-use crate::{clock::Clock, plan::CrawlPlan};
+use crate::{clock::Clock, commit::What};
 
 /// RFC 9309 §2.4: not used for longer than a day.
 const ROBOTS_TTL_MS: i64 = 24 * 3_600_000;
 
 /// A host that did not answer may be up again: who comes later asks anew.
 pub(crate) const FAILURE_TTL_MS: u64 = 30_000;
+
+/// Waits are rounded up on their way into the store and back, and may follow a delay.
+const SLACK_MS: u64 = 60_000;
+
+/// How long a copy of more than a day goes on being used before a file that cannot be read is asked
+/// for again. Longer than for a host without any: nothing waits for it.
+pub(crate) const STALE_TTL_MS: u64 = 600_000;
 
 #[derive(Debug)]
 pub(crate) struct HostFacts {
@@ -28,6 +38,9 @@ pub(crate) struct HostFacts {
     pub(crate) robots_fetched: [UnixMillis; 2],
     /// By scheme and by the name the rules were read for.
     robots: Vec<(Scheme, String, Arc<KnownRobots>)>,
+    /// The same, of answers that are more than a day old: used if there is no newer one to be had
+    /// (RFC 9309 §2.4).
+    stale: Vec<(Scheme, String, Arc<KnownRobots>)>,
 }
 
 /// What robots.txt of an origin means for us.
@@ -52,23 +65,20 @@ pub(crate) enum Says {
 
 impl KnownRobots {
     pub(crate) fn of(stored: &StoredRobots, agent: &str, policy: RobotsPolicy) -> Self {
-        if stored.status == 0 {
-            return Self::dead(stored);
+        if stored.status == StoredRobots::NO_ANSWER {
+            return Self::Dead(failure_of(stored));
         }
         match robots_for_status(stored.status, policy) {
             RobotsFromStatus::Parse => Self::Rules(RobotsRules::parse(&stored.body, agent)),
+            RobotsFromStatus::DisallowAll if stored.is_failure() => {
+                let failure = failure_of(stored);
+                Self::Unreachable(format!("{}: {}", failure.kind.as_str(), failure.detail))
+            }
             RobotsFromStatus::DisallowAll => Self::Unreachable(format!("status {}", stored.status)),
             RobotsFromStatus::AllowAll | RobotsFromStatus::Redirect => {
                 Self::Rules(RobotsRules::allow_all())
             }
         }
-    }
-
-    fn dead(stored: &StoredRobots) -> Self {
-        let code = stored.body.first().copied().unwrap_or_default();
-        let kind = OutcomeKind::from_stored(code).unwrap_or(OutcomeKind::ConnectFailed);
-        let detail = String::from_utf8_lossy(stored.body.get(1..).unwrap_or_default());
-        Self::Dead(Outcome::new(kind, None, detail))
     }
 
     pub(crate) fn crawl_delay_ms(&self, politeness: &Politeness) -> u64 {
@@ -87,14 +97,29 @@ impl HostFacts {
             robots_attempts: [0; 2],
             robots_fetched: [UnixMillis(0); 2],
             robots: Vec::new(),
+            stale: Vec::new(),
         }
     }
 
     pub(crate) fn learn(&mut self, scheme: Scheme, agent: &str, known: KnownRobots) {
-        self.robots
-            .retain(|(s, name, _)| *s != scheme || name != agent);
-        self.robots
-            .push((scheme, agent.to_owned(), Arc::new(known)));
+        note(&mut self.robots, scheme, agent, Arc::new(known));
+    }
+
+    /// Goes on with the rules of an answer that has grown old, if there are any.
+    pub(crate) fn fall_back(&mut self, scheme: Scheme, agent: &str) -> Option<&KnownRobots> {
+        let old = self.stale.iter();
+        let mut old = old.filter(|(s, name, _)| *s == scheme && name == agent);
+        if !matches!(self.known(scheme, agent), Some(KnownRobots::Rules(_))) {
+            let known = old.next().map(|(_, _, known)| Arc::clone(known))?;
+            note(&mut self.robots, scheme, agent, known);
+        }
+        self.known(scheme, agent)
+    }
+
+    /// True if an answer was read for anybody.
+    pub(crate) fn has_rules(&self, scheme: Scheme) -> bool {
+        let mut all = self.robots.iter().chain(&self.stale);
+        all.any(|(s, _, known)| *s == scheme && matches!(**known, KnownRobots::Rules(_)))
     }
 
     pub(crate) fn known(&self, scheme: Scheme, agent: &str) -> Option<&KnownRobots> {
@@ -152,10 +177,18 @@ impl Dispatcher {
         for stored in &host.robots {
             let until = robots_until(self.clock, stored.fetched_at);
             // A failure may be over by now: a new process asks again.
-            if until > now && is_an_answer(stored.status) {
-                let known = read_robots(facts, stored, &plan);
-                entry.crawl_delay_ms = entry.crawl_delay_ms.max(known);
+            if !stored.is_answer() {
+                continue;
+            }
+            let agent = plan.spec.fetch.user_agent.robots_name();
+            let known = KnownRobots::of(stored, agent, plan.spec.politeness.robots);
+            if until > now {
+                let delay = known.crawl_delay_ms(&plan.spec.politeness);
+                entry.crawl_delay_ms = entry.crawl_delay_ms.max(delay);
                 entry.robots_until[stored.scheme as usize] = Some(until);
+                facts.learn(stored.scheme, agent, known);
+            } else {
+                note(&mut facts.stale, stored.scheme, agent, Arc::new(known));
             }
         }
         if self.hold_off {
@@ -175,10 +208,33 @@ impl Dispatcher {
         if host.suspended {
             self.frontier
                 .suspend(crawl, host.id, ReasonCode::HostSuspended, now);
+        } else if self.must_wait_ms(host.id) > plan.spec.politeness.max_wait_ms + SLACK_MS {
+            self.give_up_over_wait(crawl, host.id);
         }
         for stored in &host.robots {
             self.plant_sitemaps(crawl, host.id, stored.scheme);
         }
+    }
+
+    /// How long a host asked to be left alone, as far as anybody here knows: what is stored may be
+    /// older.
+    fn must_wait_ms(&self, host: HostId) -> u64 {
+        let state = self.frontier.host_state(host);
+        state.map_or(0, |state| state.next_allowed.millis_from(self.clock.now()))
+    }
+
+    /// A host that asks for a longer wait than a crawl is willing to keep is not asked early: the
+    /// crawl gives it up.
+    pub(crate) fn give_up_over_wait(&mut self, crawl: CrawlId, host: HostId) {
+        let now = self.clock.now();
+        self.frontier
+            .suspend(crawl, host, ReasonCode::HostSuspended, now);
+        let update = HostUpdate {
+            host: Some(host),
+            suspended: Some(Suspended::LongWait),
+            ..HostUpdate::default()
+        };
+        self.commit(crawl, What::Host(Box::new(update)), 64);
     }
 }
 
@@ -187,14 +243,75 @@ pub(crate) fn robots_until(clock: Clock, fetched_at: UnixMillis) -> Moment {
     clock.moment_of(UnixMillis(fetched_at.0 + ROBOTS_TTL_MS))
 }
 
-fn is_an_answer(status: u16) -> bool {
-    matches!(status, 200..=499) && status != 429
+/// What went wrong, where nothing was read.
+fn failure_of(stored: &StoredRobots) -> Outcome {
+    let code = stored.body.first().copied().unwrap_or_default();
+    let kind = OutcomeKind::from_stored(code).unwrap_or(OutcomeKind::ConnectFailed);
+    let detail = String::from_utf8_lossy(stored.body.get(1..).unwrap_or_default());
+    Outcome::new(kind, None, detail)
 }
 
-fn read_robots(facts: &mut HostFacts, stored: &StoredRobots, plan: &CrawlPlan) -> u64 {
-    let agent = plan.spec.fetch.user_agent.robots_name();
-    let known = KnownRobots::of(stored, agent, plan.spec.politeness.robots);
-    let delay = known.crawl_delay_ms(&plan.spec.politeness);
-    facts.learn(stored.scheme, agent, known);
-    delay
+fn note(
+    list: &mut Vec<(Scheme, String, Arc<KnownRobots>)>,
+    scheme: Scheme,
+    agent: &str,
+    known: Arc<KnownRobots>,
+) {
+    list.retain(|(s, name, _)| *s != scheme || name != agent);
+    list.push((scheme, agent.to_owned(), known));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const AGENT: &str = "trawl";
+
+    fn answer(status: u16, body: &[u8]) -> KnownRobots {
+        let stored = StoredRobots {
+            scheme: Scheme::Http,
+            status,
+            body: body.to_vec(),
+            fetched_at: UnixMillis(0),
+        };
+        KnownRobots::of(&stored, AGENT, RobotsPolicy::Strict)
+    }
+
+    fn says(facts: &HostFacts, path: &str) -> Says {
+        let url = Url::parse(&format!("http://a.test{path}")).unwrap();
+        facts.says(Scheme::Http, AGENT, &url)
+    }
+
+    #[test]
+    fn rules_that_are_known_or_have_grown_old_are_fallen_back_upon_and_failures_are_not() {
+        let mut facts = HostFacts::new("a.test".into());
+        assert!(facts.fall_back(Scheme::Http, AGENT).is_none());
+        facts.learn(Scheme::Http, AGENT, answer(503, b""));
+        assert!(facts.fall_back(Scheme::Http, AGENT).is_none());
+        let old = Arc::new(answer(200, b"User-agent: *\nDisallow: /x"));
+        note(&mut facts.stale, Scheme::Http, AGENT, old);
+        assert!(facts.fall_back(Scheme::Https, AGENT).is_none());
+        assert!(facts.fall_back(Scheme::Http, "other").is_none());
+        assert!(facts.fall_back(Scheme::Http, AGENT).is_some());
+        assert_eq!(says(&facts, "/"), Says::Allowed);
+        assert!(matches!(says(&facts, "/x"), Says::Refused(_)));
+        facts.learn(Scheme::Http, AGENT, answer(404, b""));
+        assert!(facts.fall_back(Scheme::Http, AGENT).is_some());
+        assert_eq!(says(&facts, "/x"), Says::Allowed, "what is newer counts");
+    }
+
+    #[test]
+    fn what_could_not_be_read_refuses_pages_and_a_host_that_is_gone_ends_them() {
+        let mut body = vec![OutcomeKind::IdleTimeout as u8];
+        body.extend(b"nothing came");
+        let mut facts = HostFacts::new("a.test".into());
+        facts.learn(Scheme::Http, AGENT, answer(StoredRobots::UNREADABLE, &body));
+        let Says::Refused(reason) = says(&facts, "/") else {
+            panic!("{:?}", says(&facts, "/"));
+        };
+        assert_eq!(reason.code, ReasonCode::RobotsUnreachable);
+        assert_eq!(reason.detail, "idle_timeout: nothing came");
+        facts.learn(Scheme::Http, AGENT, answer(StoredRobots::NO_ANSWER, &body));
+        assert!(matches!(says(&facts, "/"), Says::Dead(_)));
+    }
 }

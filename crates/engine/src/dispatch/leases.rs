@@ -38,6 +38,9 @@ impl Dispatcher {
             self.scan_for_hosts();
         }
         self.ask_for_refills();
+        while let Some((crawl, task)) = self.frontier.next_dropped() {
+            self.put_back(crawl, task);
+        }
         while self.uncommitted < MOST_UNCOMMITTED && self.uncommitted_bytes < MOST_UNCOMMITTED_BYTES
         {
             if self.loans_are_stale() {
@@ -54,6 +57,22 @@ impl Dispatcher {
             .keys()
             .any(|crawl| self.frontier.is_hungry(*crawl));
         self.hunger.set(hungry);
+    }
+
+    /// The host of a visit's next step was given up. A page stays in the store, as those do that
+    /// wait for the host; robots.txt could not be read.
+    fn put_back(&mut self, crawl: CrawlId, task: Task) {
+        match task {
+            Task::Page(task) => {
+                let now = self.clock.now();
+                self.frontier.let_go(crawl, task.home, task.page, now);
+            }
+            Task::Robots(task) => {
+                let why = ReasonCode::HostSuspended.explanation();
+                let outcome = Outcome::new(OutcomeKind::ConnectFailed, None, why);
+                self.robots_failed(crawl, &task, &outcome);
+            }
+        }
     }
 
     fn send_off(&mut self, lease: Lease<Task>) {

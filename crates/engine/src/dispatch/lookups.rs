@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     task::{PageTask, RobotsTask, Task},
-    visit::known_links,
+    visit::{Parent, known_links},
 };
 
 /// Hosts taken in by one step of a scan.
@@ -240,7 +240,7 @@ impl Dispatcher {
         let Some(running) = self.crawls.get(&crawl) else {
             return;
         };
-        settlement.links = known_links(&running.plan, links, task.score);
+        settlement.links = known_links(&running.plan, links, Parent::of(&task));
         self.settle(crawl, task, settlement);
     }
 

@@ -3,6 +3,9 @@
 use trawl_fetch::{Head, RetryAfter};
 use trawl_types::{OutcomeKind, UnixMillis};
 
+/// A host is asked again after a week, whatever it said. As long as a crawl may be told to wait.
+const MOST_REMEMBERED_MS: u64 = 7 * 86_400_000;
+
 /// The meaning of an answer's head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Meaning {
@@ -94,13 +97,13 @@ pub(crate) fn meaning(head: &Head, others: Others, path: &str) -> Meaning {
     }
 }
 
-/// Retry-After in milliseconds from now, cut to what we are willing to wait.
-pub(crate) fn asked_to_wait(head: &Head, now: UnixMillis, most_ms: u64) -> Option<u64> {
+/// Retry-After in milliseconds from now. Cut only where it would outlast anybody's interest.
+pub(crate) fn asked_to_wait(head: &Head, now: UnixMillis) -> Option<u64> {
     let wait = match head.retry_after? {
         RetryAfter::Seconds(seconds) => seconds.saturating_mul(1000),
-        RetryAfter::Date(date) => u64::try_from(date.0 - now.0).unwrap_or(0),
+        RetryAfter::Date(date) => u64::try_from(date.0.saturating_sub(now.0)).unwrap_or(0),
     };
-    Some(wait.min(most_ms))
+    Some(wait.min(MOST_REMEMBERED_MS))
 }
 
 fn by_content_type(content_type: Option<&str>, others: Others, path: &str) -> Meaning {
@@ -203,6 +206,26 @@ mod tests {
             assert_eq!(meaning(&head(status, None)), Meaning::End(kind), "{status}");
         }
         assert_eq!(meaning(&head(308, None)), Meaning::Redirect);
+    }
+
+    #[test]
+    fn a_wait_is_what_was_asked_for_and_never_more_than_a_week() {
+        let now = UnixMillis(1_000_000);
+        for (asked, wait) in [
+            (RetryAfter::Seconds(0), 0),
+            (RetryAfter::Seconds(7200), 7_200_000),
+            (RetryAfter::Seconds(u64::MAX), 604_800_000),
+            (RetryAfter::Date(UnixMillis(1_007_000)), 7_000),
+            (RetryAfter::Date(UnixMillis(3)), 0),
+            (RetryAfter::Date(UnixMillis(i64::MAX)), 604_800_000),
+        ] {
+            let head = Head {
+                retry_after: Some(asked),
+                ..head(503, None)
+            };
+            assert_eq!(asked_to_wait(&head, now), Some(wait));
+        }
+        assert_eq!(asked_to_wait(&head(503, None), now), None);
     }
 
     #[test]

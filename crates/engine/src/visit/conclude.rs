@@ -2,9 +2,12 @@
 
 use trawl_extract::PageFacts;
 use trawl_fetch::Head;
-use trawl_frontier::{Health, Report, backoff_ms};
+use trawl_frontier::{Health, Report, Suspend, backoff_ms};
 use trawl_store::contract::write::{Settlement, Visit, VisitEnd};
-use trawl_types::{Outcome, OutcomeKind, spec::RateLimitPolicy};
+use trawl_types::{
+    Outcome, OutcomeKind,
+    spec::{Politeness, RateLimitPolicy},
+};
 use url::Url;
 
 use super::{
@@ -116,34 +119,32 @@ impl Visitor<'_> {
     }
 
     fn asked_to_wait(&self, seen: &Seen) -> Option<u64> {
-        let most = self.plan.spec.politeness.max_wait_ms;
-        asked_to_wait(seen.head.as_ref()?, self.clock.wall(), most)
+        asked_to_wait(seen.head.as_ref()?, self.clock.wall())
     }
 
     fn report(&self, task: &PageTask, seen: &Seen) -> Report {
         let kind = seen.outcome.kind;
-        let never_left = matches!(kind, OutcomeKind::AddressRefused | OutcomeKind::DnsFailure);
         let health = match kind {
             _ if kind.is_host_failure() => Health::Failing,
             OutcomeKind::AddressRefused => Health::Unknown,
             _ => Health::Well,
         };
-        let policy = self.plan.spec.politeness.on_rate_limit;
+        let politeness = &self.plan.spec.politeness;
         let limited = kind == OutcomeKind::RateLimited;
-        let wait_ms = match self.asked_to_wait(seen) {
-            Some(wait) if limited || kind == OutcomeKind::ServerError => Some(wait),
-            None if limited => {
-                let retry = &self.plan.spec.politeness.retry;
-                Some(backoff_ms(retry, task.attempts + 1, task.page.0 as u64))
-            }
-            _ => None,
-        };
+        let asked = self
+            .asked_to_wait(seen)
+            .filter(|_| limited || kind == OutcomeKind::ServerError);
+        let backoff = || backoff_ms(&politeness.retry, task.attempts + 1, task.page.0 as u64);
+        let wait_ms = asked.or_else(|| limited.then(backoff));
+        let gives_up = limited && politeness.on_rate_limit == RateLimitPolicy::SuspendHost;
         Report {
-            contacted: !never_left,
+            contacted: !kind.never_left(),
             health,
             wait_ms,
             counts_as_page: kind.is_page(),
-            suspend: limited && policy == RateLimitPolicy::SuspendHost,
+            suspend: gives_up
+                .then_some(Suspend::RateLimited)
+                .or_else(|| too_long(asked, politeness, limited)),
         }
     }
 
@@ -183,6 +184,23 @@ impl Visitor<'_> {
             digest: None,
         }
     }
+}
+
+/// A host that asks for a longer wait than the crawl is willing to keep is not asked early: it is
+/// given up.
+pub(super) fn too_long(
+    asked_ms: Option<u64>,
+    politeness: &Politeness,
+    limited: bool,
+) -> Option<Suspend> {
+    let why = if limited {
+        Suspend::RateLimited
+    } else {
+        Suspend::LongWait
+    };
+    asked_ms
+        .is_some_and(|wait| wait > politeness.max_wait_ms)
+        .then_some(why)
 }
 
 /// Directives of header and meta element, as they were found.

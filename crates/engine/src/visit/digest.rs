@@ -22,6 +22,7 @@ use url::Url;
 
 use super::{
     answer::names_a_sitemap,
+    links::Parent,
     listed::{document_links, sitemap_links},
 };
 use crate::{plan::CrawlPlan, task::PageTask};
@@ -130,7 +131,7 @@ fn read_document(
             visit.content_hash = Some(content_hash(&found.text));
             keep_body(plan, raw, visit);
             take(plan, raw, visit, &found);
-            let links = document_links(plan, &raw.url, &found.links, task.score);
+            let links = document_links(plan, &raw.url, &found.links, Parent::of(task));
             visit.links_total = found.links.len() as u32;
             links
         }

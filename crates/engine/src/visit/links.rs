@@ -3,41 +3,69 @@
 use std::collections::hash_map::Entry;
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
-use trawl_extract::{PageFacts, PageLink};
+use trawl_extract::{PageFacts, PageLink, parse_x_robots_tag};
+use trawl_fetch::Head;
 use trawl_store::contract::{read::StoredLink, target::LinkTarget, write::NewLink};
-use trawl_types::LinkRel;
+use trawl_types::{LinkKind, LinkRel};
 use url::Position;
 
 use super::{
     memory::{Key, OfOrigin},
     rooted::rooted,
 };
-use crate::plan::{CrawlPlan, new_link};
+use crate::{
+    plan::{CrawlPlan, new_link},
+    task::PageTask,
+};
+
+/// What links have of the page they stand on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Parent {
+    pub(crate) score: u8,
+    pub(crate) depth: u32,
+}
+
+impl Parent {
+    pub(crate) fn of(task: &PageTask) -> Self {
+        Self {
+            score: task.score,
+            depth: task.depth,
+        }
+    }
+
+    /// How deep a link of this kind leads.
+    pub(crate) fn depth_of(self, kind: LinkKind) -> u32 {
+        self.depth.saturating_add(kind.depth_step())
+    }
+}
 
 /// Links in document order. A page linked twice is taken once; if one of the links may be
 /// followed, the page may.
 pub(crate) fn links_of(
     plan: &CrawlPlan,
     facts: &PageFacts,
+    head: &Head,
     found: Vec<PageLink>,
-    parent_score: u8,
+    parent: Parent,
 ) -> Vec<NewLink> {
     let memory = plan.memory().of_origin(&facts.base[..Position::BeforePath]);
-    let keys = keys_of(plan, facts, &found, &memory);
+    let nofollow = asks_nofollow(plan, facts, head);
+    let keys = keys_of(plan, facts, nofollow, &found, &memory);
     let recalled = memory.recall(&keys);
     let mut news = Vec::new();
     let mut seen = FxHashMap::with_capacity_and_hasher(found.len(), FxBuildHasher);
     let mut links: Vec<NewLink> = Vec::with_capacity(found.len());
     for ((link, key), recalled) in found.into_iter().zip(keys).zip(recalled) {
-        let rel = rel_of(&link, facts);
+        let rel = rel_of(&link, nofollow);
         let target = recalled.unwrap_or_else(|| {
             let base = &facts.base;
-            let target = plan.target(base, &link.href, rel, &link.anchor, parent_score);
+            let target = plan.target(base, &link.href, rel, &link.anchor, parent.score);
             news.extend(key.map(|key| (key, target.clone())));
             target
         });
         // Not a web address: neither a page nor an edge.
         let Some(target) = target else { continue };
+        let target = plan.at_depth(target, parent.depth_of(link.kind));
         match seen.entry(target.key) {
             Entry::Occupied(at) => {
                 let first: &mut NewLink = &mut links[*at.get()];
@@ -59,12 +87,13 @@ pub(crate) fn links_of(
 fn keys_of(
     plan: &CrawlPlan,
     facts: &PageFacts,
+    nofollow: bool,
     found: &[PageLink],
     memory: &OfOrigin<'_>,
 ) -> Vec<Option<Key>> {
     let mut buffer = String::new();
     let mut key_of = |link: &PageLink| {
-        let same_everywhere = plan.may_remember(rel_of(link, facts));
+        let same_everywhere = plan.may_remember(rel_of(link, nofollow));
         let href = same_everywhere.then(|| rooted(&facts.base, &link.href, &mut buffer))??;
         Some(memory.key(href))
     };
@@ -84,27 +113,30 @@ fn as_link(target: LinkTarget, link: PageLink, rel: LinkRel) -> NewLink {
 
 /// The links of an earlier visit, judged anew: the rules may have changed, the page has not. Only
 /// those that the page had when it was last read.
-pub(crate) fn known_links(plan: &CrawlPlan, stored: &[StoredLink], score: u8) -> Vec<NewLink> {
+pub(crate) fn known_links(plan: &CrawlPlan, stored: &[StoredLink], parent: Parent) -> Vec<NewLink> {
     let last = stored.iter().map(|link| link.last_crawl).max();
     let current = stored.iter().filter(|link| Some(link.last_crawl) == last);
     let links = current.filter_map(|link| {
         let url = plan.normaliser().seed(&link.url).ok()?;
         let verdict = plan
             .judge(&url, link.rel)
-            .and_then(|()| plan.weigh(&url, &link.anchor, score));
-        Some(new_link(
-            &url,
-            verdict,
-            link.kind,
-            link.rel,
-            link.place,
-            &link.anchor,
-        ))
+            .and_then(|()| plan.weigh(&url, &link.anchor, parent.score));
+        let (kind, rel, place) = (link.kind, link.rel, link.place);
+        let mut link = new_link(&url, verdict, kind, rel, place, &link.anchor);
+        link.target = plan.at_depth(link.target, parent.depth_of(kind));
+        Some(link)
     });
     links.collect()
 }
 
-fn rel_of(link: &PageLink, facts: &PageFacts) -> LinkRel {
+/// Whether a page asks not to be followed, in itself or in its headers.
+fn asks_nofollow(plan: &CrawlPlan, facts: &PageFacts, head: &Head) -> bool {
+    let crawler = plan.spec.fetch.user_agent.robots_name();
+    let by_header = |tag: &String| parse_x_robots_tag(tag, crawler).nofollow;
+    facts.robots.nofollow || facts.robots.none || head.robots_tags.iter().any(by_header)
+}
+
+fn rel_of(link: &PageLink, nofollow: bool) -> LinkRel {
     use trawl_extract::Rel;
     let bits = [
         (Rel::NOFOLLOW, LinkRel::NOFOLLOW),
@@ -117,9 +149,39 @@ fn rel_of(link: &PageLink, facts: &PageFacts) -> LinkRel {
         .map(|(_, bit)| bit)
         .sum();
     // A page that asks not to be followed asks so for each of its links.
-    LinkRel(if facts.robots.nofollow || facts.robots.none {
+    LinkRel(if nofollow {
         LinkRel::NOFOLLOW | own
     } else {
         own
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use trawl_extract::PageLimits;
+    use trawl_types::{CrawlSpec, KeySecret};
+    use url::Url;
+
+    use super::*;
+
+    #[test]
+    fn a_link_that_is_remembered_scores_by_the_depth_it_is_found_at() {
+        let spec = CrawlSpec {
+            seeds: vec!["http://a.example/".into()],
+            ..CrawlSpec::default()
+        };
+        let plan = CrawlPlan::compile(spec, KeySecret([1; 16]), 2026).unwrap();
+        let base = Url::parse("http://a.example/").unwrap();
+        let score = |depth| {
+            let html = "<a href=/some/page>x</a>";
+            let mut facts = trawl_extract::page(html, &base, PageLimits::default());
+            let found = std::mem::take(&mut facts.links);
+            let parent = Parent { score: 9, depth };
+            let links = links_of(&plan, &facts, &Head::default(), found, parent);
+            *links[0].target.verdict.as_ref().unwrap()
+        };
+        let (shallow, deep) = (score(0), score(7));
+        assert!(shallow > deep, "{shallow} and {deep}");
+        assert_eq!(score(0), shallow);
+    }
 }

@@ -6,6 +6,7 @@ use trawl_store::contract::{target::LinkTarget, write::NewLink};
 use trawl_types::{LinkKind, LinkRel, Place};
 use url::Url;
 
+use super::links::Parent;
 use crate::{plan::CrawlPlan, task::PageTask};
 
 /// The links of a document, each page once.
@@ -13,12 +14,13 @@ pub(super) fn document_links(
     plan: &CrawlPlan,
     base: &Url,
     found: &[DocumentLink],
-    score: u8,
+    parent: Parent,
 ) -> Vec<NewLink> {
     let most = plan.spec.scope.max_links_per_page as usize;
     let targets = found.iter().filter_map(|link| {
         let rel = LinkRel::default();
-        let target = plan.target(base, &link.href, rel, &link.anchor, score)?;
+        let target = plan.target(base, &link.href, rel, &link.anchor, parent.score)?;
+        let target = plan.at_depth(target, parent.depth_of(LinkKind::Anchor));
         Some((target, link.anchor.as_str(), Vec::new()))
     });
     distinct(targets, LinkKind::Anchor).take(most).collect()
@@ -36,11 +38,7 @@ pub(super) fn sitemap_links(
     task: &PageTask,
 ) -> Vec<NewLink> {
     let mut chain = task.chain.clone();
-    chain.extend(
-        plan.normaliser()
-            .seed(&task.found_as)
-            .map(|url| url.key().url),
-    );
+    chain.push(plan.mark_of(&task.address));
     let nested = chain.len() > MOST_NESTED;
     let children = sitemap.children.iter().filter(|_| !nested);
     let children = children.filter_map(|child| {
@@ -50,6 +48,7 @@ pub(super) fn sitemap_links(
     });
     let pages = sitemap.entries.iter().filter_map(|entry| {
         let target = plan.target(base, &entry.loc, LinkRel::default(), "", task.score)?;
+        let target = plan.at_depth(target, task.depth);
         let lastmod = entry.lastmod.as_deref().unwrap_or_default();
         Some((target, lastmod, Vec::new()))
     });

@@ -38,7 +38,7 @@ use crate::task::PageTask;
 pub(crate) use answer::Others;
 pub use digest::redigest;
 pub(crate) use digest::{Raw, digest};
-pub(crate) use links::known_links;
+pub(crate) use links::{Parent, known_links};
 pub(crate) use memory::LinkMemory;
 pub(crate) use page::visit_page;
 pub(crate) use robots::{RobotsEnd, RobotsResult, visit_robots};

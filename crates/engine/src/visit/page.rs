@@ -13,6 +13,7 @@ use super::{
     Finished, Permit, Said,
     answer::{Meaning, head_comes_first, looks_like_html, meaning},
     digest::{Raw, RawKind},
+    links::Parent,
     read::{ReadBody, read_through},
     redirect::{Target, follow},
 };
@@ -146,10 +147,14 @@ impl Visitor<'_> {
         let status = answer.head().status;
         match meaning(answer.head(), self.plan.others(), url.path()) {
             Meaning::Redirect => self.redirected(task, url, answer),
-            Meaning::End(kind) if method == Method::Head && unusable_for_head(kind) => Seen {
-                get_next: true,
-                ..Seen::ended(Outcome::new(kind, Some(status), ""))
-            },
+            Meaning::End(kind) if method == Method::Head && unusable_for_head(kind) => {
+                let head = answer.head().clone();
+                let outcome = Outcome::new(kind, Some(status), detail_of(kind, &head));
+                Seen {
+                    get_next: !asks_for_time(kind, &head),
+                    ..Seen::with_head(outcome, head)
+                }
+            }
             Meaning::Html | Meaning::PerhapsHtml | Meaning::Document if method == Method::Head => {
                 let outcome = Outcome::new(OutcomeKind::Fetched, Some(status), "");
                 Seen {
@@ -250,13 +255,14 @@ impl Visitor<'_> {
         body: Body,
     ) -> (Option<ReadBody>, Option<Body>) {
         if body.bytes.len() < LARGE_BODY {
-            let read = read_through(self.plan, url, head, task.score, self.clock, &body);
+            let parent = Parent::of(task);
+            let read = read_through(self.plan, url, head, parent, self.clock, &body);
             return (Some(read), Some(body));
         }
         let (plan, url, head) = (Arc::clone(self.plan), url.clone(), head.clone());
-        let (score, clock) = (task.score, self.clock);
+        let (parent, clock) = (Parent::of(task), self.clock);
         let reading = move || {
-            let read = read_through(&plan, &url, &head, score, clock, &body);
+            let read = read_through(&plan, &url, &head, parent, clock, &body);
             (read, body)
         };
         match tokio::task::spawn_blocking(reading).await {
@@ -276,6 +282,11 @@ fn unusable_for_head(kind: OutcomeKind) -> bool {
             | OutcomeKind::Gone
             | OutcomeKind::RateLimited
     )
+}
+
+/// A server in trouble that says when to come back: GET would be too early as well.
+fn asks_for_time(kind: OutcomeKind, head: &Head) -> bool {
+    kind == OutcomeKind::ServerError && head.retry_after.is_some()
 }
 
 fn detail_of(kind: OutcomeKind, head: &Head) -> String {

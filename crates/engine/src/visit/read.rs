@@ -5,7 +5,7 @@ use trawl_fetch::{Body, Head};
 use trawl_store::{contract::write::NewLink, segment};
 use url::Url;
 
-use super::links::links_of;
+use super::links::{Parent, links_of};
 use crate::{clock::Clock, plan::CrawlPlan};
 
 /// What was found in a body, and what is kept of it.
@@ -29,7 +29,7 @@ pub(super) fn read_through(
     plan: &CrawlPlan,
     url: &Url,
     head: &Head,
-    score: u8,
+    parent: Parent,
     clock: Clock,
     body: &Body,
 ) -> ReadBody {
@@ -42,7 +42,7 @@ pub(super) fn read_through(
     };
     let mut page = trawl_extract::page(&decoded.text, url, limits);
     let found = std::mem::take(&mut page.links);
-    let links = links_of(plan, &page, found, score);
+    let links = links_of(plan, &page, head, found, parent);
     let hash = trawl_extract::content_hash(&decoded.text);
     let facts = Facts {
         page,

@@ -51,7 +51,7 @@ pub(crate) fn follow(
     let most = plan.spec.fetch.max_redirects as usize;
     let to = target.as_str().to_owned();
     let known = target.as_str() == from.as_str() || task.hops.contains(&to);
-    if known || task.chain.contains(&target.key().url) {
+    if known || task.chain.contains(&plan.mark_of(&to)) {
         return end(
             OutcomeKind::RedirectLoop,
             "the chain comes back to itself".into(),
@@ -65,13 +65,14 @@ pub(crate) fn follow(
             &to,
         );
     }
-    let verdict = plan.judge(&target, LinkRel::default());
     if own == Ok(target.key()) {
-        return match verdict {
+        // The page was admitted before, perhaps as a start outside of what links may lead to.
+        return match plan.judge_seed(&target) {
             Ok(()) => Target::SamePage(Box::new(target)),
             Err(reason) => end(OutcomeKind::RedirectRefused, reason.to_string(), &to),
         };
     }
+    let verdict = plan.judge(&target, LinkRel::default());
     let outcome = match &verdict {
         Ok(()) => Outcome::new(OutcomeKind::Redirected, Some(status), ""),
         Err(reason) => Outcome::new(
@@ -90,7 +91,8 @@ pub(crate) fn follow(
         "",
     );
     link.chain.clone_from(&task.chain);
-    link.chain.extend(own.map(|key| key.url));
+    let requested = task.hops.iter().map(String::as_str).chain([from.as_str()]);
+    link.chain.extend(requested.map(|url| plan.mark_of(url)));
     Target::Other {
         outcome,
         to,

@@ -3,18 +3,19 @@
 use std::sync::Arc;
 
 use tokio::sync::mpsc::UnboundedSender;
-use trawl_fetch::{Accept, Answer, Ended, Method, Request};
+use trawl_fetch::{Accept, Answer, Body, Ended, Method, Request};
 use trawl_frontier::{Health, LeaseId, Report};
 use trawl_quick::Quick;
+use trawl_rules::MAX_ROBOTS_BYTES;
 use trawl_store::contract::write::StoredRobots;
-use trawl_types::{Outcome, OutcomeKind, UnixMillis};
+use trawl_types::{Outcome, OutcomeKind, UnixMillis, spec::Politeness};
 use url::Url;
 
-use super::{Finished, Permit, Said, Step, answer::asked_to_wait, heard};
+use super::{Finished, Permit, Said, Step, answer::asked_to_wait, conclude::too_long, heard};
 use crate::{clock::Clock, dispatch::KnownRobots, plan::CrawlPlan, task::RobotsTask};
 
-/// RFC 9309 §2.5 asks for at least this much.
-const MOST_BYTES: u64 = 500 * 1024;
+/// A little more than is understood, so that a line across the limit is known to be cut.
+const MOST_BYTES: u64 = MAX_ROBOTS_BYTES as u64 + 16;
 /// RFC 9309 §2.3.1.2.
 const MOST_HOPS: u8 = 5;
 
@@ -58,7 +59,7 @@ pub(crate) async fn visit_robots(
     };
     let report = match &result {
         RobotsResult::Heard(robots) => untouched_since(&plan, robots, clock.wall()),
-        result => report(result),
+        result => report(result, &plan.spec.politeness),
     };
     let step = Step::Robots(RobotsEnd { task, result });
     let _ = tell.send(Said::Finished(Box::new(Finished {
@@ -81,8 +82,7 @@ async fn ask(plan: &CrawlPlan, clock: Clock, task: &RobotsTask, permit: &Permit)
     let may_still = || permit.holds();
     match plan.fetcher.start_while(request, &may_still).await {
         Some(Ok(answer)) => {
-            let most = plan.spec.politeness.max_wait_ms;
-            let wait_ms = asked_to_wait(answer.head(), clock.wall(), most);
+            let wait_ms = asked_to_wait(answer.head(), clock.wall());
             read(task, answer, wait_ms).await
         }
         Some(Err(ended)) => failed(ended),
@@ -95,6 +95,11 @@ async fn read(task: &RobotsTask, answer: Answer, wait_ms: Option<u64>) -> Robots
     let status = head.status;
     match status {
         200..=299 => match answer.body().await {
+            Ok(body) if breaks_off(&body) => {
+                let detail = "the compressed file breaks off";
+                let outcome = Outcome::new(OutcomeKind::LengthMismatch, Some(status), detail);
+                RobotsResult::Failed { outcome, wait_ms }
+            }
             Ok(body) => RobotsResult::Answer {
                 status,
                 body: body.bytes,
@@ -136,6 +141,11 @@ async fn read(task: &RobotsTask, answer: Answer, wait_ms: Option<u64>) -> Robots
     }
 }
 
+/// True if an end is missing that did not fall to our own limit: the rules may have been there.
+fn breaks_off(body: &Body) -> bool {
+    body.truncated && (body.bytes.len() as u64) < MOST_BYTES
+}
+
 fn failed(ended: Ended) -> RobotsResult {
     RobotsResult::Failed {
         outcome: ended.outcome,
@@ -156,13 +166,11 @@ fn untouched_since(plan: &CrawlPlan, robots: &StoredRobots, now: UnixMillis) -> 
     }
 }
 
-fn report(result: &RobotsResult) -> Report {
+fn report(result: &RobotsResult, politeness: &Politeness) -> Report {
     match result {
         RobotsResult::Failed { outcome, wait_ms } => Report {
-            contacted: !matches!(
-                outcome.kind,
-                OutcomeKind::AddressRefused | OutcomeKind::DnsFailure
-            ),
+            contacted: !outcome.kind.never_left(),
+            suspend: too_long(*wait_ms, politeness, outcome.status == Some(429)),
             // Whether a host is given up over robots.txt is decided by the number of attempts.
             health: Health::Unknown,
             wait_ms: *wait_ms,

@@ -3,7 +3,9 @@
 
 use std::{collections::HashMap, time::Duration};
 
-use trawl_testweb::{Behaviour, Behaviours, GalleryEntry, Trap, WebSpec, hostile_gallery};
+use trawl_testweb::{
+    Behaviour, Behaviours, GalleryEntry, RetryAfter, Trap, WebSpec, hostile_gallery,
+};
 use trawl_types::{
     CrawlSpec, CrawlState, OutcomeKind, PageRecord, ReasonCode,
     spec::{BreakerSpec, TrapSpec},
@@ -16,7 +18,7 @@ fn impatient(mut spec: CrawlSpec) -> CrawlSpec {
     let (politeness, fetch) = (&mut spec.politeness, &mut spec.fetch);
     politeness.per_host = 8;
     politeness.retry.attempts = 3;
-    politeness.max_wait_ms = 1_000;
+    politeness.max_wait_ms = 5_000;
     politeness.breaker = BreakerSpec {
         failures: 1_000_000,
         ..BreakerSpec::default()
@@ -60,6 +62,12 @@ fn is_right(entry: &GalleryEntry, records: &HashMap<&str, &PageRecord>, url: &st
 async fn every_hostile_page_comes_to_its_named_end_and_the_crawl_goes_on() {
     let web = WebSpec::many_hosts(2, 40);
     let stage = Stage::new(web, Behaviours::none().with_gallery()).await;
+    // A host that asks for a wait of years is given up (`waits.rs`); here it goes on.
+    let unsaid = Behaviour::Busy {
+        status: 429,
+        retry_after: RetryAfter::Unsaid,
+    };
+    stage.web.on(0, "/hostile/429-for-ever", unsaid);
     let mut spec = impatient(stage.spec(0));
     spec.seeds = vec![stage.web.url(0, "/hostile/"), stage.web.url(0, "/")];
     let mut handle = stage.start(spec).await;

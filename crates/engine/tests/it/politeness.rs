@@ -7,7 +7,7 @@ use std::{
 };
 
 use trawl_engine::{CrawlHandle, EngineOptions};
-use trawl_testweb::{Behaviour, Behaviours, LoggedRequest, RobotsKind, TestWeb, WebSpec};
+use trawl_testweb::{Behaviour, Behaviours, Damage, LoggedRequest, RobotsKind, TestWeb, WebSpec};
 use trawl_types::{CrawlState, spec::RobotsPolicy};
 
 use crate::stage::{Stage, ended, gaps, has_pages};
@@ -258,6 +258,12 @@ async fn each_kind_of_robots_txt_allows_what_it_should_and_nothing_else() {
         (RobotsKind::Status(429), false, false),
         (RobotsKind::Timeout, false, false),
         (RobotsKind::Reset, false, false),
+        (RobotsKind::ResetInBody, false, false),
+        (RobotsKind::Stalled, false, false),
+        (RobotsKind::Packed(Damage::Whole), true, false),
+        (RobotsKind::Packed(Damage::Corrupt), false, false),
+        (RobotsKind::Packed(Damage::Truncated), false, false),
+        (RobotsKind::CutAtLimit, false, false),
         (RobotsKind::Huge, true, false),
         (RobotsKind::Html, true, true),
         (RobotsKind::SeveralGroups, true, false),
@@ -280,6 +286,7 @@ async fn each_kind_of_robots_txt_allows_what_it_should_and_nothing_else() {
     let mut spec = stage.spec(0);
     spec.seeds = (0..hosts).map(|host| stage.web.url(host, "/")).collect();
     spec.fetch.headers_timeout_ms = 500;
+    spec.fetch.idle_timeout_ms = 500;
     stage.crawl(spec).await;
     for (host, (kind, fine, private)) in (0..).zip(&kinds) {
         let asked = |path| stage.web.log().count(host, path) > 0;

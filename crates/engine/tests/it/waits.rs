@@ -147,6 +147,37 @@ async fn a_crawl_may_give_a_host_up_at_its_first_429() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_host_that_asks_for_a_longer_wait_than_is_granted_is_given_up_and_not_asked_early() {
+    for (path, status) in [(BUSY, 503), (BUSY, 429), ("/robots.txt", 503)] {
+        let two_hours = busy(status, RetryAfter::Seconds(7200));
+        let behaviours = Behaviours::none().on(0, path, two_hours);
+        let mut stage = Stage::new(WebSpec::many_hosts(2, 60), behaviours).await;
+        let mut spec = stage.spec(0);
+        spec.seeds.push(stage.web.url(1, "/"));
+        let mut other = stage.start(spec.clone()).await;
+        let crawl = stage.crawl(spec.clone()).await;
+        assert_eq!(ended(&mut other).await.state, CrawlState::Completed);
+        let log = stage.web.log();
+        assert_eq!(log.count(0, path), 1, "{path}: not asked again");
+        let last = log.of_host(0).pop().unwrap();
+        assert_eq!(last.path(), path, "nothing is asked after it");
+        assert_eq!(log.count(1, "/"), 2, "the other host goes on");
+        let url = url::Url::parse(&stage.web.url(0, "/")).unwrap();
+        let name = trawl_types::HostKey::of(&url).unwrap();
+        for crawl in [crawl, other.crawl] {
+            let host = stage.store.host_by_name(crawl, name.as_str()).await;
+            assert!(host.unwrap().unwrap().suspended, "{path}: it is given up");
+        }
+
+        // Nor by those who come later.
+        let asked = log.of_host(0).len();
+        stage.restart().await;
+        stage.crawl(spec).await;
+        assert_eq!(stage.web.log().of_host(0).len(), asked, "{path}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_host_that_fails_is_probed_after_a_time_and_then_given_up() {
     let behaviours =
         Behaviours::none()

@@ -50,7 +50,7 @@ impl Dialer {
         match (allowed.is_empty(), refusal) {
             (false, _) => Ok(allowed),
             (true, Some(refusal)) => Err(refused(&target.host, refusal)),
-            (true, None) => Err(no_such_name(&target.host, &ResolveError::NotFound)),
+            (true, None) => Err(no_address(&target.host, &ResolveError::NotFound)),
         }
     }
 
@@ -122,7 +122,7 @@ impl Dialer {
                 .into_iter()
                 .map(|ip| Found::new(ip, port))
                 .collect()),
-            Err(error) => Err(no_such_name(host, &error)),
+            Err(error) => Err(no_address(host, &error)),
         }
     }
 }
@@ -150,8 +150,12 @@ fn refused(host: &Host, refusal: AddressRefusal) -> End {
     End::new(OutcomeKind::AddressRefused, detail)
 }
 
-fn no_such_name(host: &Host, error: &ResolveError) -> End {
-    End::new(OutcomeKind::DnsFailure, format!("{host}: {error}"))
+fn no_address(host: &Host, error: &ResolveError) -> End {
+    let kind = match error {
+        ResolveError::NotFound => OutcomeKind::DnsFailure,
+        ResolveError::Failed(_) => OutcomeKind::DnsUnavailable,
+    };
+    End::new(kind, format!("{host}: {error}"))
 }
 
 fn cannot_connect(host: &Host, error: Option<io::Error>) -> End {

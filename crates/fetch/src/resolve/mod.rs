@@ -22,8 +22,10 @@ pub trait Resolve: Send + Sync + 'static {
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ResolveError {
+    /// For good: there is no such name, or it has no address.
     #[error("the name does not exist")]
     NotFound,
+    /// For now: a name server did not answer, or could not.
     #[error("the name could not be looked up: {0}")]
     Failed(String),
 }

@@ -53,6 +53,38 @@ fn explain(error: &NetError) -> String {
 async fn ask_system(name: &str) -> Result<Vec<IpAddr>, ResolveError> {
     match tokio::net::lookup_host((name, 0)).await {
         Ok(found) => Ok(found.map(|address| address.ip()).collect()),
-        Err(error) => Err(ResolveError::Failed(error.to_string())),
+        Err(error) => Err(of_system(&error)),
+    }
+}
+
+/// The C library's code does not come through, its words do: those of Linux, of BSD and macOS.
+fn of_system(error: &std::io::Error) -> ResolveError {
+    const NOT_FOUND: [&str; 3] = [
+        "Name or service not known",
+        "No address associated with",
+        "nodename nor servname",
+    ];
+    let text = error.to_string();
+    if NOT_FOUND.iter().any(|words| text.contains(words)) {
+        ResolveError::NotFound
+    } else {
+        ResolveError::Failed(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Error;
+
+    use super::*;
+
+    #[test]
+    fn a_name_that_is_not_is_told_from_a_name_server_in_trouble() {
+        let of = |text: &str| of_system(&Error::other(text));
+        let words = "failed to lookup address information: ";
+        let missing = of(&format!("{words}Name or service not known"));
+        assert_eq!(missing, ResolveError::NotFound);
+        let trouble = of(&format!("{words}Temporary failure in name resolution"));
+        assert!(matches!(trouble, ResolveError::Failed(_)));
     }
 }

@@ -17,14 +17,15 @@ impl<T> Frontier<T> {
         let work = self.take_work(crawl_id, host_id, now)?;
         let id = LeaseId(self.next_lease);
         self.next_lease += 1;
-        let page = match &work {
-            Work::Page(item) => Some(item.page),
+        let home = match &work {
+            Work::Page(item) => Some(item.home),
             Work::Robots(_) | Work::Errand(_) => None,
         };
         let record = LeaseRecord {
             crawl: crawl_id,
             host: host_id,
-            page,
+            home,
+            sent: now,
             answered: false,
         };
         self.leases.insert(id, record);
@@ -67,16 +68,15 @@ impl<T> Frontier<T> {
         };
         let host = self.hosts.get_mut(&record.host);
         let lane = host.and_then(|host| host.lane(record.crawl));
-        record.page.is_some() && lane.is_some_and(|lane| lane.requests > most)
+        record.home.is_some() && lane.is_some_and(|lane| lane.requests > most)
     }
 
     fn count_out(&mut self, record: &LeaseRecord) {
-        let is_page = record.page.is_some();
+        let is_page = record.home.is_some();
         if let Some(host) = self.hosts.get_mut(&record.host) {
             host.in_flight += 1;
             host.unanswered += 1;
             if let Some(lane) = host.lane(record.crawl) {
-                lane.in_flight += u32::from(is_page);
                 lane.requests += u64::from(is_page);
             }
         }
@@ -132,16 +132,20 @@ impl<T> Frontier<T> {
         };
         self.count_in(&record, &report);
         let gave_up = self.learn(&record, &report, now);
-        if gave_up || report.suspend {
+        let gave_up_for_crawl = report.suspend.is_some();
+        if gave_up || gave_up_for_crawl {
             self.close_lanes(&record, gave_up);
         }
+        if let Some(home) = record.home.filter(|home| *home != record.host) {
+            self.reschedule(home, now);
+        }
         self.reschedule(record.host, now);
-        gave_up || report.suspend
+        gave_up || gave_up_for_crawl
     }
 
     fn count_in(&mut self, record: &LeaseRecord, report: &Report) {
         let counts_as_page = report.counts_as_page;
-        let is_page = record.page.is_some();
+        let is_page = record.home.is_some();
         if let Some(crawl) = self.crawls.get_mut(&record.crawl) {
             crawl.in_flight -= 1;
             crawl.pages_in_flight -= u64::from(is_page);
@@ -153,16 +157,21 @@ impl<T> Frontier<T> {
         if let Some(host) = self.hosts.get_mut(&record.host) {
             host.in_flight = host.in_flight.saturating_sub(1);
             if let Some(lane) = host.lane(record.crawl) {
-                lane.in_flight = lane.in_flight.saturating_sub(u32::from(is_page));
-                lane.pages += u64::from(counts_as_page);
                 if is_page && !report.contacted {
                     lane.requests = lane.requests.saturating_sub(1);
                 }
-                let used_up = most_pages.is_some_and(|most| lane.pages >= most)
-                    || most_requests.is_some_and(|most| lane.requests >= most);
-                if used_up {
+                if most_requests.is_some_and(|most| lane.requests >= most) {
                     lane.close(ReasonCode::HostBudget);
                 }
+            }
+        }
+        // A request is one of the host that was asked, a page one of the host it was found on.
+        let home = record.home.filter(|_| counts_as_page);
+        let home = home.and_then(|home| self.hosts.get_mut(&home));
+        if let Some(lane) = home.and_then(|home| home.lane(record.crawl)) {
+            lane.pages += 1;
+            if most_pages.is_some_and(|most| lane.pages >= most) {
+                lane.close(ReasonCode::HostBudget);
             }
         }
     }
@@ -196,8 +205,8 @@ impl<T> Frontier<T> {
             host.next_allowed = host.next_allowed.max(until);
         }
         match report.health {
-            Health::Well => host.breaker.succeeded(&breaker),
-            Health::Failing => return host.breaker.failed(&breaker, now),
+            Health::Well => host.breaker.succeeded(&breaker, record.sent),
+            Health::Failing => return host.breaker.failed(&breaker, record.sent, now),
             Health::Unknown => {}
         }
         false
@@ -219,10 +228,15 @@ impl<T> Frontier<T> {
         let Some(host) = self.hosts.get_mut(&record.host) else {
             return;
         };
+        let mut closed = Vec::new();
         for (crawl, lane) in &mut host.lanes {
             if all || *crawl == record.crawl {
                 lane.close(ReasonCode::HostSuspended);
+                closed.push(*crawl);
             }
+        }
+        for crawl in closed {
+            self.drop_steps(crawl, record.host);
         }
     }
 }

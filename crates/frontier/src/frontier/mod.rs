@@ -81,6 +81,7 @@ pub struct Frontier<T> {
     wake_ups: BinaryHeap<WakeUp>,
     leases: FxHashMap<LeaseId, LeaseRecord>,
     refills: VecDeque<RefillWanted>,
+    dropped: VecDeque<(CrawlId, T)>,
     next_lease: u64,
     next_entry: u64,
 }
@@ -94,6 +95,7 @@ impl<T> Default for Frontier<T> {
             wake_ups: BinaryHeap::new(),
             leases: FxHashMap::default(),
             refills: VecDeque::new(),
+            dropped: VecDeque::new(),
             next_lease: 0,
             next_entry: 0,
         }
@@ -121,6 +123,7 @@ impl<T> Frontier<T> {
     pub fn remove_crawl(&mut self, id: CrawlId, now: Moment) {
         self.crawls.remove(&id);
         self.refills.retain(|refill| refill.crawl != id);
+        self.dropped.retain(|(crawl, _)| *crawl != id);
         let hosts: Vec<HostId> = self.hosts.keys().copied().collect();
         for host_id in hosts {
             if let Some(host) = self.hosts.get_mut(&host_id) {
@@ -199,6 +202,10 @@ impl<T> Frontier<T> {
         let Some(lane) = self.hosts.get_mut(&host).and_then(|host| host.lane(crawl)) else {
             return Offered::UnknownHost;
         };
+        if lane.is_suspended() {
+            self.dropped.push_back((crawl, item.task));
+            return Offered::Taken;
+        }
         lane.carry_on(item);
         self.reschedule(host, now);
         Offered::Taken
@@ -209,6 +216,10 @@ impl<T> Frontier<T> {
         let Some(entry) = self.hosts.get_mut(&host) else {
             return Offered::UnknownHost;
         };
+        if entry.lane(crawl).is_some_and(|lane| lane.is_suspended()) {
+            self.dropped.push_back((crawl, task));
+            return Offered::Taken;
+        }
         entry.errands.push_back((crawl, task));
         self.reschedule(host, now);
         Offered::Taken
@@ -272,7 +283,29 @@ impl<T> Frontier<T> {
         if let Some(lane) = self.hosts.get_mut(&host).and_then(|host| host.lane(crawl)) {
             lane.close(why);
         }
+        self.drop_steps(crawl, host);
         self.reschedule(host, now);
+    }
+
+    /// Steps of visits that had begun on a host that was given up since: they will not be taken,
+    /// and whoever waits for them must be told.
+    pub fn next_dropped(&mut self) -> Option<(CrawlId, T)> {
+        self.dropped.pop_front()
+    }
+
+    /// A host that was given up is asked nothing more, however little was left to ask.
+    pub(crate) fn drop_steps(&mut self, crawl: CrawlId, host_id: HostId) {
+        let Some(host) = self.hosts.get_mut(&host_id) else {
+            return;
+        };
+        let Some(lane) = host.lane(crawl).filter(|lane| lane.is_suspended()) else {
+            return;
+        };
+        let steps = lane.drop_continued().into_iter().map(|item| item.task);
+        self.dropped.extend(steps.map(|task| (crawl, task)));
+        while let Some(at) = host.errands.iter().position(|(owner, _)| *owner == crawl) {
+            self.dropped.extend(host.errands.remove(at));
+        }
     }
 
     /// The store's pending URLs were changed behind the frontier's back: lanes of the crawl, on one

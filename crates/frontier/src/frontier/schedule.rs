@@ -44,7 +44,7 @@ enum Gate {
 
 /// Whether a host's budgets allow another page.
 pub(super) fn has_room<T>(limits: &CrawlLimits, lane: &Lane<T>) -> bool {
-    let pages = lane.pages + u64::from(lane.in_flight);
+    let pages = lane.pages + lane.begun() as u64;
     limits.max_pages_per_host.is_none_or(|most| pages < most)
         && (limits.max_requests_per_host).is_none_or(|most| lane.requests < most)
 }

@@ -96,6 +96,7 @@ mod tests {
     fn page(id: i64) -> Queued<()> {
         Queued {
             page: PageId(id),
+            home: HOST,
             scheme: Scheme::Http,
             rank: id,
             not_before: Moment::START,

@@ -39,6 +39,7 @@ fn entry(host: i64) -> HostEntry {
 fn page(id: i64) -> Queued<&'static str> {
     Queued {
         page: PageId(id),
+        home: HostId(id / 100),
         scheme: Scheme::Http,
         rank: id,
         not_before: Moment::START,
@@ -238,6 +239,97 @@ fn the_budget_of_a_host_is_exact_and_others_go_on() {
     }
     assert!(frontier.next(at(HOUR)).is_none());
     assert!(frontier.is_idle(CRAWL));
+}
+
+#[test]
+fn a_page_counts_where_it_was_found_also_while_its_visit_goes_on_elsewhere() {
+    let limits = CrawlLimits {
+        max_pages_per_host: Some(1),
+        delay_ms: 0,
+        per_host: 4,
+        ..limits()
+    };
+    let mut frontier = frontier(limits, 1, 3);
+    frontier.add_host(&entry(2), CRAWL, Used::default(), false, at(0));
+    let first = frontier.next(at(0)).unwrap();
+    // A redirect to the same page on another host, which has to be looked up.
+    frontier.settle(first.id, Report::well(false), at(1));
+    assert!(frontier.next(at(1)).is_none(), "the only page is under way");
+    frontier.carry_on(CRAWL, HostId(2), page(100), at(2));
+    let second = frontier.next(at(2)).unwrap();
+    assert_eq!((second.host, page_of(&second)), (HostId(2), 100));
+    frontier.settle(second.id, Report::well(true), at(3));
+    frontier.let_go(CRAWL, HostId(1), PageId(100), at(3));
+    assert!(frontier.is_closed(CRAWL, HostId(1)), "one page is enough");
+    assert!(!frontier.is_closed(CRAWL, HostId(2)), "it has none");
+    frontier.offer(CRAWL, HostId(2), page(200), at(3));
+    assert_eq!(page_of(&frontier.next(at(3)).unwrap()), 200);
+    assert!(frontier.next(at(HOUR)).is_none());
+}
+
+#[test]
+fn a_visit_that_comes_to_nothing_leaves_room_for_the_next_page_once_it_is_committed() {
+    let limits = CrawlLimits {
+        max_pages_per_host: Some(1),
+        delay_ms: 0,
+        ..limits()
+    };
+    let mut frontier = frontier(limits, 1, 2);
+    let first = frontier.next(at(0)).unwrap();
+    frontier.settle(first.id, Report::well(false), at(1));
+    frontier.let_go(CRAWL, HostId(1), PageId(100), at(2));
+    assert_eq!(page_of(&frontier.next(at(2)).unwrap()), 101);
+}
+
+#[test]
+fn nothing_more_is_asked_of_a_host_that_is_given_up_also_not_for_visits_that_have_begun() {
+    let limits = CrawlLimits {
+        delay_ms: 0,
+        per_host: 2,
+        ..limits()
+    };
+    let mut frontier = frontier(limits, 1, 3);
+    let first = frontier.next(at(0)).unwrap();
+    let second = frontier.next(at(0)).unwrap();
+    frontier.carry_on(CRAWL, HostId(1), page(100), at(1));
+    frontier.settle(first.id, Report::well(false), at(1));
+    frontier.add_errand(CRAWL, HostId(1), "errand", at(1));
+    let long = Report {
+        wait_ms: Some(7 * HOUR),
+        suspend: Some(crate::Suspend::LongWait),
+        ..failing()
+    };
+    frontier.settle(second.id, long, at(2));
+    frontier.carry_on(CRAWL, HostId(1), page(101), at(3));
+    let dropped: Vec<_> = std::iter::from_fn(|| frontier.next_dropped()).collect();
+    assert_eq!(
+        dropped,
+        [(CRAWL, "page"), (CRAWL, "errand"), (CRAWL, "page")]
+    );
+    for id in [100, 101] {
+        frontier.let_go(CRAWL, HostId(1), PageId(id), at(3));
+    }
+    assert!(frontier.is_idle(CRAWL), "nothing is waited for");
+    assert!(frontier.next(at(8 * HOUR)).is_none());
+}
+
+#[test]
+fn one_burst_of_failures_opens_the_circuit_once() {
+    let limits = CrawlLimits {
+        delay_ms: 0,
+        per_host: 12,
+        concurrency: 12,
+        ..limits()
+    };
+    let mut frontier = frontier(limits, 1, 16);
+    let leases: Vec<_> = std::iter::from_fn(|| frontier.next(at(0))).collect();
+    assert_eq!(leases.len(), 12);
+    for lease in leases {
+        assert!(!frontier.settle(lease.id, failing(), at(1)), "not given up");
+    }
+    let probe = frontier.next(at(60_001)).unwrap();
+    assert!(!frontier.settle(probe.id, failing(), at(60_002)));
+    assert!(frontier.next(at(120_002)).is_some(), "a second probe");
 }
 
 #[test]

@@ -58,6 +58,19 @@ fn must_escape(byte: u8) -> bool {
     !byte.is_ascii_graphic()
         || matches!(
             byte,
-            b'*' | b'$' | b'"' | b'#' | b'<' | b'>' | b'^' | b'`' | b'{' | b'}' | b'\''
+            b'*' | b'$'
+                | b'"'
+                | b'#'
+                | b'<'
+                | b'>'
+                | b'['
+                | b'\\'
+                | b']'
+                | b'^'
+                | b'`'
+                | b'{'
+                | b'|'
+                | b'}'
+                | b'\''
         )
 }

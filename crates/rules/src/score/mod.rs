@@ -4,10 +4,7 @@
 mod keywords;
 mod kind;
 
-use trawl_types::{
-    CrawlUrl,
-    spec::{MAX_SCORE, StrategySpec},
-};
+use trawl_types::{CrawlUrl, spec::StrategySpec};
 
 use keywords::Keywords;
 use kind::PageKind;
@@ -25,20 +22,10 @@ impl Scorer {
         }
     }
 
-    /// The score of a link: `anchor` is its text, `parent_score` that of the page it stands on,
-    /// `depth_hint` its distance from the seeds where that is known. Seeds score highest.
-    pub fn score(
-        &self,
-        url: &CrawlUrl,
-        anchor: &str,
-        parent_score: u8,
-        depth_hint: Option<u32>,
-        is_seed: bool,
-    ) -> u8 {
-        if is_seed {
-            return MAX_SCORE;
-        }
-        let page = by_kind(PageKind::of(url.address()), depth_hint);
+    /// The score of a link wherever it is found: `anchor` is its text, `parent_score` that of the
+    /// page it stands on.
+    pub fn score(&self, url: &CrawlUrl, anchor: &str, parent_score: u8) -> u8 {
+        let page = by_kind(PageKind::of(url.address()));
         if self.keywords.is_empty() {
             return page;
         }
@@ -50,19 +37,30 @@ impl Scorer {
         };
         own + parent_score / 4 + page / 8
     }
+
+    /// A score at a distance from the seeds: shallow pages stand a little above deep ones, within
+    /// their level. Apart from [`Scorer::score`], because the same link may stand on pages of any
+    /// depth.
+    pub fn at_depth(&self, score: u8, depth: u32) -> u8 {
+        let step: i8 = match depth {
+            0..=2 => 24 - 8 * depth as i8,
+            _ => -(depth.min(16) as i8),
+        };
+        let step = if self.keywords.is_empty() {
+            step
+        } else {
+            step / 8
+        };
+        score.saturating_add_signed(step)
+    }
 }
 
-/// Three levels with room between them; shallow pages stand a little above deep ones.
-fn by_kind(kind: PageKind, depth: Option<u32>) -> u8 {
-    let level: u8 = match kind {
+/// Three levels with room between them for depth.
+fn by_kind(kind: PageKind) -> u8 {
+    match kind {
         PageKind::Home => 216,
         PageKind::Landmark => 160,
         PageKind::Content => 136,
         PageKind::Listing => 56,
-    };
-    match depth {
-        Some(depth @ 0..=2) => level + 24 - 8 * depth as u8,
-        Some(depth) => level - depth.min(16) as u8,
-        None => level,
     }
 }

@@ -115,6 +115,13 @@ fn paths_match_as_the_large_crawlers_document() {
         ("Disallow: /a/b", "/a%2Fb", "yes"),
         ("Disallow: /a%2Ab", "/a*b", "no 2"),
         ("Disallow: /a%2Ab", "/axb", "yes"),
+        // Characters that a URL cannot hold and that its parser leaves as they are.
+        ("Disallow: /a%7Cb", "/a|b", "no 2"),
+        ("Disallow: /a|b", "/a%7cb", "no 2"),
+        ("Disallow: /x?a%5Cb", "/x?a\\b", "no 2"),
+        ("Disallow: /x?a\\b", "/x?a%5cb", "no 2"),
+        ("Disallow: /x?f%5B1%5D", "/x?f[1]=2", "no 2"),
+        ("Disallow: /x?f[1]", "/x?f%5b1%5d=2", "no 2"),
         (
             "Disallow: /path/file-with-a-%24",
             "/path/file-with-a-$",

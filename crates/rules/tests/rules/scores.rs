@@ -14,7 +14,7 @@ fn scorer(keywords: &[&str]) -> Scorer {
 
 #[test]
 fn levels_stand_in_the_order_of_the_specification() {
-    let score = |url: &str| scorer(&[]).score(&crawl_url(url), "", 0, Some(3), false);
+    let score = |url: &str| scorer(&[]).score(&crawl_url(url), "", 0);
     let high = ["https://e.test/", "https://e.test/index.html"];
     let medium = [
         "https://e.test/about",
@@ -35,30 +35,31 @@ fn levels_stand_in_the_order_of_the_specification() {
     ];
     let lowest = |urls: &[&str]| urls.iter().map(|url| score(url)).min().unwrap();
     let highest = |urls: &[&str]| urls.iter().map(|url| score(url)).max().unwrap();
-    assert!(lowest(&high) > highest(&medium));
-    assert!(lowest(&medium) > highest(&low));
-    assert_eq!(
-        scorer(&[]).score(&crawl_url("https://e.test/?s=x"), "", 0, None, true),
-        255
-    );
+    // However deep the better one, and however shallow the worse one.
+    let at = |score, depth| scorer(&[]).at_depth(score, depth);
+    assert!(at(lowest(&high), u32::MAX) > at(highest(&medium), 0));
+    assert!(at(lowest(&medium), u32::MAX) > at(highest(&low), 0));
 }
 
 #[test]
 fn shallow_pages_stand_above_deep_ones_of_their_kind() {
     let url = crawl_url("https://e.test/a/b");
-    let at = |depth| scorer(&[]).score(&url, "", 0, depth, false);
-    assert!(at(Some(1)) > at(Some(2)));
-    assert!(at(Some(2)) > at(Some(3)));
-    assert!(at(Some(3)) > at(Some(9)));
-    assert_eq!(at(Some(17)), at(Some(u32::MAX)));
+    for keywords in [&[][..], &["word"]] {
+        let scorer = scorer(keywords);
+        let score = scorer.score(&url, "", 0);
+        let at = |depth| scorer.at_depth(score, depth);
+        assert!(at(1) > at(3) && at(3) > at(9), "{keywords:?}");
+        assert_eq!(at(17), at(u32::MAX));
+        assert_eq!(scorer.at_depth(255, 0), 255);
+    }
+    let at = |depth| scorer(&[]).at_depth(136, depth);
+    assert!(at(1) > at(2) && at(2) > at(3));
 }
 
 #[test]
 fn keywords_in_url_and_anchor_outweigh_parent_and_kind() {
     let scorer = scorer(&["machine learning", "crawl", "größe"]);
-    let score = |url: &str, anchor: &str, parent| {
-        scorer.score(&crawl_url(url), anchor, parent, None, false)
-    };
+    let score = |url: &str, anchor: &str, parent| scorer.score(&crawl_url(url), anchor, parent);
     let nothing = score("https://e.test/x", "read more", 0);
     let good_parent = score("https://e.test/x", "read more", 255);
     let best_without_hit = score("https://e.test/", "home", 255);
@@ -82,6 +83,6 @@ fn long_and_strange_anchors_are_no_trouble() {
         " ".repeat(100_000),
         "\u{202e}\0".into(),
     ] {
-        scorer.score(&url, &anchor, 255, Some(u32::MAX), false);
+        scorer.score(&url, &anchor, 255);
     }
 }

@@ -173,10 +173,28 @@ impl Visit {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredRobots {
     pub scheme: Scheme,
-    /// HTTP status; 0 where no answer came.
+    /// HTTP status, or one of the numbers below.
     pub status: u16,
+    /// The file; for a number of ours, the kind of the outcome and what happened.
     pub body: Vec<u8>,
     pub fetched_at: UnixMillis,
+}
+
+impl StoredRobots {
+    /// No answer came: the host cannot be reached.
+    pub const NO_ANSWER: u16 = 0;
+    /// The host answers, but its robots.txt could not be read to the end.
+    pub const UNREADABLE: u16 = 1;
+
+    /// True if a server has said something that may be used for a day.
+    pub fn is_answer(&self) -> bool {
+        matches!(self.status, 200..=499) && self.status != 429
+    }
+
+    /// True if the body says what went wrong, and is nothing that a server sent.
+    pub fn is_failure(&self) -> bool {
+        matches!(self.status, Self::NO_ANSWER | Self::UNREADABLE)
+    }
 }
 
 /// Why a host is asked nothing more in a run. Numbers are stored.
@@ -187,6 +205,8 @@ pub enum Suspended {
     RateLimited = 1,
     /// It failed too often.
     GivenUp = 2,
+    /// It asked for a longer wait than the crawl is willing to keep.
+    LongWait = 3,
 }
 
 /// What changed for a host. Wall-clock times, so that they hold across restarts.

@@ -112,13 +112,13 @@ fn cached(coding: Coding, damage: Damage) -> io::Result<Bytes> {
     if let Some(body) = made.get(&(coding, damage)) {
         return Ok(body.clone());
     }
-    let body = Bytes::from(build(coding, damage)?);
+    let body = Bytes::from(spoiled(coding, page(), damage)?);
     made.insert((coding, damage), body.clone());
     Ok(body)
 }
 
-fn build(coding: Coding, damage: Damage) -> io::Result<Vec<u8>> {
-    let plain = page();
+/// A body compressed, with what is wrong with it.
+pub(crate) fn spoiled(coding: Coding, plain: Vec<u8>, damage: Damage) -> io::Result<Vec<u8>> {
     let mut body = match damage {
         Damage::NotEncoded => return Ok(plain),
         Damage::Bomb { megabytes } => return bomb::build(coding, megabytes),

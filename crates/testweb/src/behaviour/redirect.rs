@@ -21,6 +21,8 @@ pub enum Redirect {
     ToHost { host: u32 },
     /// From `/dir` to `/dir/`, which is a page.
     AddSlash,
+    /// To the same address below `www.`, where it is a page.
+    AddWww,
     /// The status of a redirect and no Location.
     WithoutLocation,
     /// A Location that is no address.
@@ -67,6 +69,15 @@ impl Redirect {
                 Reply::html("<!doctype html><title>Directory</title><h1>Directory</h1>")
             }
             Self::AddSlash => Reply::redirect(301, &format!("{path}/")),
+            Self::AddWww if ask.authority.starts_with("www.") => {
+                Reply::html("<!doctype html><title>Below www</title><h1>Below www</h1>")
+            }
+            Self::AddWww => {
+                let (scheme, authority) = (ask.scheme(), ask.authority);
+                let whole = ask.request.uri.path_and_query();
+                let whole = whole.map_or("/", http::uri::PathAndQuery::as_str);
+                Reply::redirect(301, &format!("{scheme}://www.{authority}{whole}"))
+            }
             Self::WithoutLocation => Reply::status(302),
             Self::Garbage => {
                 Reply::status(302).with_header(LOCATION, b"http://[::bad \xff\xfe:99999/%zz")

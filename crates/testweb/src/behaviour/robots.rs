@@ -3,9 +3,12 @@
 use std::fmt::Write as _;
 
 use http::HeaderValue;
+use http::header::CONTENT_ENCODING;
 
+use super::encoding::{self, Coding, Damage};
 use super::fault::WireFault;
 use crate::reply::{Ask, Reply};
+use crate::wire::WireEnd;
 
 /// The size that crawlers must read at least (RFC 9309).
 const LIMIT: usize = 500 * 1024;
@@ -26,6 +29,16 @@ pub enum RobotsKind {
     Timeout,
     /// The connection is reset.
     Reset,
+    /// The connection is reset within the body.
+    ResetInBody,
+    /// The body begins and does not go on.
+    Stalled,
+    /// A compressed body, whole or damaged. `/private/` is disallowed at its end.
+    Packed(Damage),
+    /// Nothing is allowed but `/public`, by a line of which 500 KiB hold `Allow: /` alone.
+    CutAtLimit,
+    /// A redirect to this address.
+    MovedTo(String),
     /// Above 500 KiB, with `/private/` before the limit and `/beyond-limit/` after it.
     Huge,
     /// A page in place of rules, with status 200.
@@ -61,6 +74,10 @@ impl RobotsKind {
             Self::Status(status) => Reply::status(*status),
             Self::Timeout => Reply::silence(),
             Self::Reset => WireFault::ResetBeforeHeaders.reply(),
+            Self::ResetInBody => Reply::wire(begun(), WireEnd::Reset),
+            Self::Stalled => Reply::wire(begun(), WireEnd::Hang),
+            Self::Packed(damage) => packed(*damage),
+            Self::MovedTo(address) => Reply::redirect(302, address),
             Self::Html => Reply::html(
                 "<!doctype html><title>Welcome</title><p>User-agent: * <br>\nDisallow: /</p>\n",
             ),
@@ -83,6 +100,7 @@ impl RobotsKind {
             Self::AllowAll => "User-agent: *\nAllow: /\n".to_owned(),
             Self::DisallowAll => "User-agent: *\nDisallow: /\n".to_owned(),
             Self::Huge => huge(),
+            Self::CutAtLimit => cut_at_limit(),
             Self::Wildcards => "User-agent: *\nDisallow: /*.pdf$\nDisallow: /search*q=\n\
                                 Disallow: /private/\nAllow: /private/open/\n"
                 .to_owned(),
@@ -114,6 +132,33 @@ fn huge() -> String {
     }
     rules.push_str("Disallow: /beyond-limit/\n");
     rules
+}
+
+fn cut_at_limit() -> String {
+    const LINE: &str = "Allow: /public\n";
+    let mut rules = "User-agent: *\nDisallow: /\n#".to_owned();
+    let whole = LIMIT - "Allow: /".len();
+    rules.push_str(&".".repeat(whole - rules.len() - 1));
+    rules.push('\n');
+    rules.push_str(LINE);
+    rules
+}
+
+/// The beginning of an answer that promises more.
+fn begun() -> String {
+    format!("HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 5000\r\n\r\n{PRIVATE}")
+}
+
+fn packed(damage: Damage) -> Reply {
+    let mut rules = "User-agent: *\n".to_owned();
+    for number in 0..2000 {
+        let _ = writeln!(rules, "Disallow: /{:x}/", number * 2_654_435_761_u64);
+    }
+    rules.push_str("Disallow: /private/\n");
+    match encoding::spoiled(Coding::Gzip, rules.into_bytes(), damage) {
+        Ok(body) => text(body).with_header(CONTENT_ENCODING, b"gzip"),
+        Err(_) => Reply::status(500),
+    }
 }
 
 fn text(body: impl Into<bytes::Bytes>) -> Reply {

@@ -38,7 +38,8 @@ pub struct Politeness {
     /// Requests at once in all.
     pub concurrency: u32,
     pub robots: RobotsPolicy,
-    /// A longer Crawl-delay or Retry-After is cut to this.
+    /// A longer Crawl-delay is cut to this; a host that asks for a longer wait by Retry-After is
+    /// given up for the run.
     pub max_wait_ms: u64,
     pub on_rate_limit: RateLimitPolicy,
     pub retry: RetrySpec,

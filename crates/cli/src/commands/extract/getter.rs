@@ -9,7 +9,7 @@ use std::{
 
 use tokio::{sync::Mutex, time::Instant};
 use trawl_fetch::{Accept, Answer, Fetcher, Request};
-use trawl_rules::{RobotsFromStatus, RobotsRules, robots_for_status};
+use trawl_rules::{MAX_ROBOTS_BYTES, RobotsFromStatus, RobotsRules, robots_for_status};
 use trawl_types::{HostKey, Outcome, spec::RobotsPolicy};
 use url::Url;
 
@@ -20,7 +20,8 @@ const MOST_HOPS: usize = 10;
 /// RFC 9309 §2.3.1.2
 const MOST_ROBOTS_HOPS: usize = 5;
 /// RFC 9309 §2.5
-const MOST_ROBOTS_BYTES: u64 = 500 * 1024;
+/// A little more than is understood, so that a line across the limit is known to be cut.
+const MOST_ROBOTS_BYTES: u64 = MAX_ROBOTS_BYTES as u64 + 16;
 /// A longer Crawl-delay is not waited for.
 const LONGEST_DELAY: Duration = Duration::from_mins(1);
 
@@ -155,6 +156,9 @@ impl Getter {
                 RobotsFromStatus::Parse => {
                     let body = answer.body().await;
                     let body = body.map_err(|ended| unread(in_words(&ended.outcome)))?;
+                    if body.truncated && (body.bytes.len() as u64) < MOST_ROBOTS_BYTES {
+                        return Err(unread("it breaks off".into()));
+                    }
                     Ok(RobotsRules::parse(&body.bytes, &self.agent))
                 }
                 RobotsFromStatus::DisallowAll => Err(unread(format!("status {status}"))),

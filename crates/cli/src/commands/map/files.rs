@@ -9,7 +9,7 @@ use std::{
 use anyhow::Context;
 
 use super::load::Map;
-use crate::exit::BadInput;
+use crate::{exit::BadInput, output::resolved};
 
 /// The name that stands for standard output.
 pub(super) const STDOUT: &str = "-";
@@ -52,17 +52,6 @@ pub(super) fn must_be_spare(path: &Path, map: &Map) -> anyhow::Result<()> {
         }
     }
     Ok(())
-}
-
-/// The one name of a file that may not be there yet, however it is spelt.
-fn resolved(path: &Path) -> PathBuf {
-    let in_folder = || {
-        let folder = path.parent().filter(|folder| *folder != Path::new(""));
-        let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;
-        Some(folder.join(path.file_name()?))
-    };
-    let whole = path.canonicalize().ok().or_else(in_folder);
-    whole.unwrap_or_else(|| path.to_owned())
 }
 
 fn beside(path: &Path) -> PathBuf {
@@ -116,21 +105,6 @@ mod tests {
         assert!(failed.is_err());
         assert_eq!(std::fs::read(&path).unwrap(), b"old");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
-    }
-
-    #[test]
-    fn one_file_has_one_name_however_it_is_spelt() {
-        let folder = tempfile::tempdir().unwrap();
-        let there = folder.path().join("map.db");
-        let not_there = folder.path().join("new.db");
-        std::fs::write(&there, "").unwrap();
-        for path in [&there, &not_there] {
-            let name = path.file_name().unwrap();
-            let round_about = folder.path().join(".").join(".").join(name);
-            assert_eq!(resolved(path), resolved(&round_about));
-        }
-        assert_ne!(resolved(&there), resolved(&not_there));
-        assert_eq!(resolved(Path::new("x")), resolved(Path::new("./x")));
     }
 
     #[test]

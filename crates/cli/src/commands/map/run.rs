@@ -54,10 +54,11 @@ pub(super) async fn run(map: Map, args: &MapArgs, verbose: u8) -> anyhow::Result
             watch.tell(text);
         }
     };
-    let (end, written) = session::wait(&mut handle, following, &go_on, tell).await?;
+    let mut signals = session::Signals::listen()?;
+    let (end, written) = session::wait(&mut handle, following, &go_on, tell, &mut signals).await?;
     watch.finish();
     let counts = store.counts(end.crawl).await?;
-    store.close().await?;
+    signals.unless_twice(store.close()).await?;
     written?;
     finish(&map, args, &end, counts.pages, say)
 }

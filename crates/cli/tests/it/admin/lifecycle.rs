@@ -219,7 +219,8 @@ fn an_archive_may_be_tables_for_spreadsheets() {
     assert_checksums(&made);
     let text = unpacked(&made.join("crawl-000001.csv.gz"));
     let text = String::from_utf8(text).unwrap();
-    assert!(text.starts_with("url,title,status_code\n"), "{text}");
+    let header = "\"url\",\"title\",\"status_code\"\n";
+    assert!(text.starts_with(header), "{text}");
     assert_eq!(text.lines().count(), PAGES as usize + 1);
     assert_eq!(
         results(&database).len(),

@@ -7,7 +7,7 @@ use std::{
     process::{Child, Command, ExitStatus, Stdio},
     sync::mpsc,
     thread::{self, JoinHandle},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use serde_json::Value;
@@ -93,6 +93,12 @@ impl Trawl {
         }
     }
 
+    /// Starts it with a pipe that nobody reads.
+    pub(crate) fn start_unread(mut self) -> Unread {
+        let child = self.0.stdout(Stdio::piped()).stderr(Stdio::null());
+        Unread(child.spawn().unwrap())
+    }
+
     /// Runs it to its end.
     pub(crate) fn run(self) -> Done {
         self.start().finish()
@@ -167,6 +173,29 @@ impl Run {
             stdout: stdout.join().unwrap(),
             stderr: stderr.join().unwrap(),
             said,
+        }
+    }
+}
+
+/// A running `trawl` whose output waits in a pipe.
+#[derive(Debug)]
+pub(crate) struct Unread(Child);
+
+impl Unread {
+    /// Signals that arrive together count once, so they are sent until the process is gone. Its
+    /// exit code.
+    pub(crate) fn signalled_until_gone(mut self, name: &str) -> Option<i32> {
+        let began = Instant::now();
+        loop {
+            if let Some(status) = self.0.try_wait().unwrap() {
+                return status.code();
+            }
+            if began.elapsed() > HANG {
+                self.0.kill().unwrap();
+                panic!("it does not heed {name}");
+            }
+            Trawl::signal(self.0.id(), name);
+            thread::sleep(Duration::from_millis(30));
         }
     }
 }
