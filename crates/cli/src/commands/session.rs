@@ -25,8 +25,13 @@ pub(crate) async fn run(
     quiet: bool,
 ) -> anyhow::Result<ExitCode> {
     let line = ProgressLine::start(&handle, quiet);
-    let following = follower
-        .map(|follower| tokio::spawn(follower.follow(Arc::clone(&store), handle.progress.clone())));
+    let following = follower.map(|follower| {
+        let follow = follower.follow(Arc::clone(&store), handle.progress.clone());
+        // On a thread of its own: a pipe that nobody reads would block a worker of the runtime, and
+        // with it perhaps the one that listens for answers and signals.
+        let runtime = tokio::runtime::Handle::current();
+        tokio::task::spawn_blocking(move || runtime.block_on(follow))
+    });
     let go_on = format!("trawl resume --database {}", database.display());
     let tell = |text: &str| {
         if !quiet {
