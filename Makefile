@@ -18,9 +18,13 @@ demo: ## Crawl a made-up web on this machine and search it
 	rm -rf $(DEMO) $(DEMO)-* $(DEMO).*
 	$(TARGET)/release/trawl demo --pages 1000 --database $(DEMO)
 	@echo && echo "Searching it, in a minute. The model is fetched once; without it, search goes by words alone."
-	-$(TARGET)/release/trawl models pull
+	-timeout 120 $(TARGET)/release/trawl models pull
 	$(TARGET)/release/trawl index --database $(DEMO)
 	$(TARGET)/release/trawl search --database $(DEMO) --limit 3 tower garden
+	@echo && $(TARGET)/release/trawl status --database $(DEMO)
+	@echo && echo "Try next, with $(TARGET)/release/trawl:" && \
+		echo "  trawl export --database $(DEMO) --fields url,depth,title | head" && \
+		echo "  trawl crawl --max-pages 50 --contact-url https://you.example/ https://example.org/"
 
 .PHONY: test
 test: ## Format check, clippy and every test
