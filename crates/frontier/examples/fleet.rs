@@ -21,7 +21,7 @@ const TICK_MS: u64 = 50;
 const MOST_HELD_MS: u64 = 15_000;
 /// A transaction, and what a page of one costs the database (docs/scale-out.md).
 const COMMIT_MS: u64 = 90;
-const DATABASE_MS_PER_PAGE: f64 = 0.41;
+const DATABASE_MS_PER_PAGE: f64 = 1.0;
 const DATABASE_MS_PER_LOAN: f64 = 0.3;
 
 struct Fleet {
