@@ -76,21 +76,15 @@ pub(super) fn count(conn: &Connection, chore: &Chore) -> Result<Cleaned, Fault> 
         } => {
             let to = (after + STEP).min(*last);
             let values = params![crawl.0, after, to, before];
-            // Frames that several rows share are counted once.
-            let sum = |prefix: &str, table: &str, old: &str| {
-                let sql = format!(
-                    "SELECT coalesce(sum(rows), 0), coalesce(sum(length), 0) FROM
-                     (SELECT count(*) AS rows, max({prefix}length) AS length FROM {table}
-                      WHERE {old} GROUP BY {prefix}segment, {prefix}offset)"
-                );
-                ask(&sql, values)
-            };
-            let bodies = sum("body_", "results", OLD_BODIES)?;
-            let contents = sum("", "contents", OLD_CONTENTS)?;
-            Ok(Cleaned {
-                rows: bodies.rows + contents.rows,
-                bytes: bodies.bytes + contents.bytes,
-            })
+            // Rows of either kind; frames that several of them share are counted once.
+            let sql = format!(
+                "WITH old(segment, offset, length) AS (
+                   SELECT body_segment, body_offset, body_length FROM results WHERE {OLD_BODIES}
+                   UNION ALL SELECT segment, offset, length FROM contents WHERE {OLD_CONTENTS})
+                 SELECT count(*), (SELECT coalesce(sum(length), 0) FROM (SELECT DISTINCT * FROM old))
+                 FROM old"
+            );
+            ask(&sql, values)
         }
         Chore::Unqueue { crawl } => ask(
             "SELECT count(*), 0 FROM crawl_pages WHERE crawl = ?1 AND state < 2",

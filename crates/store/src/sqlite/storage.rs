@@ -58,11 +58,10 @@ fn crawls(conn: &Connection) -> Result<Vec<CrawlSize>, Fault> {
     let mut statement = conn.prepare(
         "SELECT w.id, w.name, w.state, w.bytes,
          (SELECT count(*) FROM results r WHERE r.crawl = w.id),
-         (SELECT coalesce(sum(body_length), 0) FROM
-           (SELECT DISTINCT body_segment, body_offset, body_length FROM results r
-            WHERE r.crawl = w.id))
-         + (SELECT coalesce(sum(length), 0) FROM
-           (SELECT DISTINCT segment, offset, length FROM contents c WHERE c.crawl = w.id))
+         (SELECT coalesce(sum(length), 0) FROM
+           (SELECT body_segment, body_offset, body_length AS length FROM results r
+            WHERE r.crawl = w.id
+            UNION SELECT segment, offset, length FROM contents c WHERE c.crawl = w.id))
          FROM crawls w ORDER BY w.id",
     )?;
     let rows = statement.query_map([], |row| {
