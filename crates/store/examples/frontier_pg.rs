@@ -3,8 +3,8 @@
 //! `cargo run --release -p trawl-store --example frontier_pg -- URL [known URLs] [seconds] [clients]`
 //!
 //! The database at URL must be empty; it is filled with known URLs of 50,000 hosts, all pending. Then
-//! clients, each with a store of its own, borrow hosts, take five URLs of each, settle them in batches
-//! of 50 pages with 40 links each of which 10 are new, and give the hosts back.
+//! clients, each with a store of its own, borrow as many hosts at once as a worker does, take five URLs of
+//! each, settle them together (80 pages with 40 links each, of which 10 are new), and give the hosts back.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::{
@@ -35,7 +35,7 @@ use trawl_types::{
 const HOSTS: u64 = 50_000;
 const LINKS: u64 = 40;
 const NEW: u64 = 10;
-const BATCH: u32 = 10;
+const BATCH: u32 = 16;
 const PER_HOST: u32 = 5;
 
 struct Everything;
@@ -210,9 +210,12 @@ impl Client {
         let lent = loans.borrow_hosts(&[self.crawl], BATCH).await.unwrap();
         times.borrow.push(began.elapsed());
         let mut urls = Vec::new();
-        for host in &lent {
-            let pending = self.store.pending(self.crawl, host.host.id, PER_HOST);
-            urls.extend(pending.await.unwrap());
+        // Asked for at the same time, as a worker does.
+        let pending = lent
+            .iter()
+            .map(|host| self.store.pending(self.crawl, host.host.id, PER_HOST));
+        for found in futures_util::future::join_all(pending).await {
+            urls.extend(found.unwrap());
         }
         let settlements: Vec<Settlement> = urls.iter().map(|url| self.settlement(url)).collect();
         let pages = settlements.len() as u64;

@@ -1,6 +1,6 @@
 //! Where a link leads. Links are by far the most numerous values of a crawl and go from thread to
 //! thread, so each is small, in one piece, and shares nothing: a count of references that several
-//! cores change costs more than a copy.
+//! cores change costs more than a copy, and so does memory that one thread takes and another gives back.
 
 use trawl_types::{Reason, UrlKey};
 
@@ -12,29 +12,89 @@ pub struct LinkTarget {
     /// alone knows the shortest path.
     pub verdict: Result<u8, Box<Reason>>,
     /// The address, then the host.
-    text: Box<str>,
+    text: Text,
     address_len: u32,
+}
+
+/// So many bytes of address and host together are held in place; most links have fewer.
+const SHORT: usize = 87;
+
+#[derive(Debug, Clone)]
+enum Text {
+    Short { bytes: [u8; SHORT], len: u8 },
+    Long(Box<str>),
+}
+
+impl Text {
+    fn of(address: &str, host: &str) -> Self {
+        let len = address.len() + host.len();
+        let mut bytes = [0; SHORT];
+        match bytes.get_mut(..len) {
+            Some(place) => {
+                let (first, second) = place.split_at_mut(address.len());
+                first.copy_from_slice(address.as_bytes());
+                second.copy_from_slice(host.as_bytes());
+                Self::Short {
+                    bytes,
+                    len: len as u8,
+                }
+            }
+            None => Self::Long([address, host].concat().into_boxed_str()),
+        }
+    }
+
+    fn as_bytes(&self) -> &[u8] {
+        match self {
+            Self::Short { bytes, len } => &bytes[..usize::from(*len)],
+            Self::Long(text) => text.as_bytes(),
+        }
+    }
 }
 
 impl LinkTarget {
     /// `host` is the politeness host, as `HostKey::as_str` gives it.
     pub fn new(address: &str, host: &str, key: UrlKey, verdict: Result<u8, Reason>) -> Self {
-        let mut text = String::with_capacity(address.len() + host.len());
-        text.push_str(address);
-        text.push_str(host);
         Self {
             key,
             verdict: verdict.map_err(Box::new),
-            text: text.into_boxed_str(),
+            text: Text::of(address, host),
             address_len: address.len() as u32,
         }
     }
 
     pub fn address(&self) -> &str {
-        &self.text[..self.address_len as usize]
+        text(&self.text.as_bytes()[..self.address_len as usize])
+    }
+
+    /// In bytes.
+    pub fn address_len(&self) -> usize {
+        self.address_len as usize
     }
 
     pub fn host(&self) -> &str {
-        &self.text[self.address_len as usize..]
+        text(&self.text.as_bytes()[self.address_len as usize..])
+    }
+}
+
+/// Put together of nothing but valid text.
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_of_any_length_come_back_as_they_were() {
+        let key = UrlKey { host: 0, url: 0 };
+        for length in [0, 1, SHORT - 7, SHORT - 6, SHORT, 300] {
+            let address = "ä".repeat(length / 2) + &"x".repeat(length % 2);
+            let target = LinkTarget::new(&address, "a.test", key, Ok(3)).clone();
+            assert_eq!(
+                (target.address(), target.host()),
+                (address.as_str(), "a.test")
+            );
+        }
     }
 }
