@@ -150,6 +150,32 @@ impl PostgresStore {
     fn lender(&self) -> Result<&Loans, StoreError> {
         self.loans.as_deref().ok_or_else(without_loans)
     }
+
+    /// What has been ready for longest, or what one crawl is in need of.
+    async fn borrow(
+        &self,
+        needy: Option<CrawlId>,
+        crawls: &[CrawlId],
+        most: u32,
+    ) -> Result<Vec<LoanedHost>, StoreError> {
+        let loans = self.lender()?;
+        if most == 0 || (crawls.is_empty() && needy.is_none()) {
+            return Ok(Vec::new());
+        }
+        let crawls: Vec<i64> = crawls.iter().map(|crawl| crawl.0).collect();
+        let _turn = self.lookups.acquire().await;
+        let lent = self
+            .insist(|| async {
+                let conn = self.for_loans().await?;
+                match needy {
+                    Some(needy) => lend_of(&conn, loans, needy, &crawls, i64::from(most)).await,
+                    None => lend(&conn, loans, &crawls, i64::from(most)).await,
+                }
+            })
+            .await?;
+        self.insist(|| async { described(&*self.for_loans().await?, &lent).await })
+            .await
+    }
 }
 
 #[async_trait]
@@ -159,20 +185,7 @@ impl HostLoans for PostgresStore {
         crawls: &[CrawlId],
         most: u32,
     ) -> Result<Vec<LoanedHost>, StoreError> {
-        let loans = self.lender()?;
-        if crawls.is_empty() || most == 0 {
-            return Ok(Vec::new());
-        }
-        let crawls: Vec<i64> = crawls.iter().map(|crawl| crawl.0).collect();
-        let _turn = self.lookups.acquire().await;
-        let lent = self
-            .insist(|| async {
-                let conn = self.for_loans().await?;
-                lend(&conn, loans, &crawls, i64::from(most)).await
-            })
-            .await?;
-        self.insist(|| async { described(&*self.for_loans().await?, &lent).await })
-            .await
+        self.borrow(None, crawls, most).await
     }
 
     async fn borrow_hosts_of(
@@ -181,20 +194,7 @@ impl HostLoans for PostgresStore {
         crawls: &[CrawlId],
         most: u32,
     ) -> Result<Vec<LoanedHost>, StoreError> {
-        let loans = self.lender()?;
-        if most == 0 {
-            return Ok(Vec::new());
-        }
-        let crawls: Vec<i64> = crawls.iter().map(|crawl| crawl.0).collect();
-        let _turn = self.lookups.acquire().await;
-        let lent = self
-            .insist(|| async {
-                let conn = self.for_loans().await?;
-                lend_of(&conn, loans, needy, &crawls, i64::from(most)).await
-            })
-            .await?;
-        self.insist(|| async { described(&*self.for_loans().await?, &lent).await })
-            .await
+        self.borrow(Some(needy), crawls, most).await
     }
 
     async fn borrow_host(
