@@ -1,15 +1,11 @@
 //! Settlements to transactions. Batches form by themselves: while one commit runs, the next fills.
 
 use std::{
-    sync::{
-        Arc, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, PoisonError},
     time::Duration,
 };
 
 use tokio::sync::{
-    Notify,
     mpsc::{UnboundedReceiver, UnboundedSender},
     oneshot,
 };
@@ -23,7 +19,7 @@ use trawl_store::{
 };
 use trawl_types::{CrawlId, HostId, PageId, Scheme};
 
-use crate::{clock::Clock, engine::EngineError, plan::CrawlPlan, task::PageTask};
+use crate::{appetite::Hunger, clock::Clock, engine::EngineError, plan::CrawlPlan, task::PageTask};
 
 const MOST_PER_BATCH: usize = 384;
 /// Bytes of one batch, about: what it admits comes back all at once. Each batch writes the inner pages of
@@ -111,40 +107,6 @@ pub(crate) struct Committer {
     pub(crate) hunger: Arc<Hunger>,
 }
 
-/// Whether nothing is left to lease, in which case no commit should wait for company.
-#[derive(Debug)]
-pub(crate) struct Hunger {
-    hungry: AtomicBool,
-    felt: Notify,
-}
-
-impl Hunger {
-    pub(crate) fn new() -> Self {
-        Self {
-            hungry: AtomicBool::new(true),
-            felt: Notify::new(),
-        }
-    }
-
-    pub(crate) fn set(&self, hungry: bool) {
-        if !self.hungry.swap(hungry, Ordering::Relaxed) && hungry {
-            self.felt.notify_waiters();
-        }
-    }
-
-    fn is_felt(&self) -> bool {
-        self.hungry.load(Ordering::Relaxed)
-    }
-
-    /// Returns once it is felt, or after a time.
-    async fn wait(&self, most: Duration) {
-        let felt = self.felt.notified();
-        if !self.is_felt() {
-            let _ = tokio::time::timeout(most, felt).await;
-        }
-    }
-}
-
 impl Committer {
     /// Runs until the dispatcher is gone. What cannot be committed is the end of its crawl and of
     /// nothing else: other crawls may still be written, and so may the next one.
@@ -171,7 +133,7 @@ impl Committer {
     }
 
     fn most(&self) -> usize {
-        if self.hunger.is_felt() && !self.store.is_shared() {
+        if self.hunger.is_hungry() && !self.store.is_shared() {
             MOST_WHILE_HUNGRY
         } else {
             MOST_PER_BATCH
@@ -198,7 +160,9 @@ impl Committer {
                 }
                 Err(_) if waited || self.hunger.is_felt() => break,
                 Err(_) => {
-                    self.hunger.wait(self.patience()).await;
+                    let missing = self.most() - batch.len();
+                    let enough = || self.items.len() >= missing;
+                    self.hunger.wait(self.patience(), enough).await;
                     waited = true;
                 }
             }
@@ -339,27 +303,5 @@ fn alone(mut items: Vec<Item>) -> Result<Change, Vec<Item>> {
             items.extend(last);
             Err(items)
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Longer than any test may take.
-    const FOR_EVER: Duration = Duration::from_hours(1);
-
-    #[tokio::test]
-    async fn who_waits_for_company_is_woken_by_hunger_and_else_by_the_clock() {
-        let hunger = Arc::new(Hunger::new());
-        hunger.wait(FOR_EVER).await;
-        hunger.set(false);
-        hunger.wait(Duration::from_millis(1)).await;
-        let waits = Arc::clone(&hunger);
-        let waits = tokio::spawn(async move { waits.wait(FOR_EVER).await });
-        tokio::task::yield_now().await;
-        assert!(!waits.is_finished());
-        hunger.set(true);
-        waits.await.unwrap();
     }
 }

@@ -10,6 +10,7 @@
 //! * `task`: what a lease carries
 //! * `visit`: one lease to one settlement
 //! * `clusters`: pages that nearly repeat each other
+//! * `appetite`: how much is left to lease, for those who might wait
 //! * `commit`: settlements to transactions, batched
 //! * `dispatch`: the loop that owns frontier, budgets and the ends of crawls
 //! * `progress`: a crawl in numbers while it runs
@@ -18,6 +19,7 @@
 //! * `worker`: taking part in whatever crawls run in a shared store
 //! * `explain`: why a URL was or was not crawled, or what would happen to it
 
+mod appetite;
 mod attend;
 mod clock;
 mod clusters;

@@ -75,7 +75,7 @@ impl Answer {
         let mut reader = BodyReader::new(encoding, self.caps, announced)?;
         self.clock.progressed();
         while let Some(chunk) = self.next_chunk(announced.is_some()).await? {
-            if reader.push(&chunk)? == Push::Enough {
+            if reader.push(chunk)? == Push::Enough {
                 break;
             }
         }

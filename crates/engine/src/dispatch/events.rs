@@ -3,9 +3,12 @@
 use std::sync::Arc;
 
 use trawl_frontier::{LeaseId, Offered, Report, Suspend, backoff_ms};
-use trawl_store::contract::{
-    read::PendingUrl,
-    write::{HostUpdate, Settlement, StoredRobots, Suspended, VisitEnd},
+use trawl_store::{
+    contract::{
+        read::PendingUrl,
+        write::{HostUpdate, Settlement, StoredRobots, Suspended, VisitEnd},
+    },
+    segment::Record,
 };
 use trawl_types::{CrawlId, CrawlUrl, HostId, Outcome, OutcomeKind};
 use url::Url;
@@ -458,7 +461,8 @@ fn weight_of(settlement: &Settlement) -> usize {
     let body = match &settlement.end {
         VisitEnd::Final(visit) => {
             let content = visit.digest.as_ref().and_then(|d| d.content.as_ref());
-            let plain = visit.body.as_ref().map_or(0, Vec::len) + content.map_or(0, Vec::len);
+            let kept = [visit.body.as_ref(), content].into_iter().flatten();
+            let plain: usize = kept.map(Record::len).sum();
             // Packed as soon as their batch is begun.
             plain / 8
         }

@@ -13,8 +13,10 @@ use url::Url;
 use super::{
     Dispatcher, MOST_UNCOMMITTED, MOST_UNCOMMITTED_BYTES, UnderWay,
     hosts::{Says, robots_until},
+    running::Running,
 };
 use crate::{
+    appetite::{Appetite, FEW_LEFT},
     commit::{After, Item, What},
     plan::CrawlPlan,
     task::{PageTask, RobotsTask, Task},
@@ -52,11 +54,26 @@ impl Dispatcher {
             self.send_off(lease);
         }
         self.ask_for_refills();
-        let hungry = self
-            .crawls
-            .keys()
-            .any(|crawl| self.frontier.is_hungry(*crawl));
-        self.hunger.set(hungry);
+        self.hunger.set(self.appetite());
+    }
+
+    /// Of all crawls together. One that waits for URLs is enough for nobody to wait for company; that
+    /// little is left counts only where no other crawl has much to do.
+    fn appetite(&self) -> Appetite {
+        let mut crawls = self.crawls.keys();
+        if crawls.any(|crawl| self.frontier.is_hungry(*crawl)) {
+            return Appetite::Hungry;
+        }
+        let has_much = |(crawl, running): (&CrawlId, &Running)| {
+            let pending = running.progress.borrow().pending;
+            let left = pending.saturating_sub(running.uncommitted as u64);
+            left >= FEW_LEFT && !self.frontier.is_idle(*crawl)
+        };
+        if self.crawls.iter().any(has_much) {
+            Appetite::Sated
+        } else {
+            Appetite::Low
+        }
     }
 
     /// The host of a visit's next step was given up. A page stays in the store, as those do that

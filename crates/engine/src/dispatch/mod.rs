@@ -47,8 +47,9 @@ use trawl_store::{
 use trawl_types::{CrawlId, HostId};
 
 use crate::{
+    appetite::Hunger,
     clock::Clock,
-    commit::{Committed, Committer, Hunger, Item, Reply, What},
+    commit::{Committed, Committer, Item, Reply, What},
     engine::EngineError,
     plan::CrawlPlan,
     progress::{CrawlEnd, Progress, Tally},

@@ -24,6 +24,7 @@ use super::{
     answer::names_a_sitemap,
     links::Parent,
     listed::{document_links, sitemap_links},
+    read::record_of,
 };
 use crate::{plan::CrawlPlan, task::PageTask};
 
@@ -161,27 +162,19 @@ fn keep_body(plan: &CrawlPlan, raw: &Raw, visit: &mut Visit) {
     if !plan.spec.keep.html {
         return;
     }
-    let headers = raw.head.headers.iter();
-    let headers = headers.map(|(name, value)| (name.as_str(), value.as_bytes()));
-    let (url, at) = (raw.url.as_str(), visit.crawled_at);
-    let record = segment::encode(url, at, raw.head.status, headers, &raw.body.bytes);
-    visit.body = Some(record);
+    let body = raw.body.bytes.clone();
+    visit.body = Some(record_of(&raw.url, visit.crawled_at, &raw.head, body));
 }
 
 fn take(plan: &CrawlPlan, raw: &Raw, visit: &mut Visit, found: &Extracted) {
     visit.truncated |= found.truncated;
     let keep = plan.spec.keep;
     let json = keep.content().then(|| content_json(keep, found));
-    visit.digest = Some(digest_of(
-        &raw.url,
-        visit.crawled_at,
-        found,
-        json.as_deref(),
-    ));
+    visit.digest = Some(digest_of(&raw.url, visit.crawled_at, found, json));
 }
 
 /// Fingerprints, and the content where it is kept.
-fn digest_of(url: &Url, at: UnixMillis, found: &Extracted, json: Option<&[u8]>) -> Digest {
+fn digest_of(url: &Url, at: UnixMillis, found: &Extracted, json: Option<Vec<u8>>) -> Digest {
     let content = json.map(|json| segment::encode_content(url.as_str(), at, json));
     Digest {
         // Pages without text are no copies of each other.
@@ -246,7 +239,7 @@ pub fn redigest(spec: &CrawlSpec, page: &PageRecord, answer: &[u8]) -> Option<(D
             Extraction::Nothing(_) => return None,
         };
         let json = content_json(spec.keep, &found);
-        let digest = digest_of(&url, page.crawled_at, &found, Some(&json));
+        let digest = digest_of(&url, page.crawled_at, &found, Some(json.clone()));
         Some((digest, json))
     });
     let done = catch_unwind(work);

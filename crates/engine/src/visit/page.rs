@@ -14,7 +14,7 @@ use super::{
     answer::{Meaning, head_comes_first, looks_like_html, meaning},
     digest::{Raw, RawKind},
     links::Parent,
-    read::{ReadBody, read_through},
+    read::{ReadBody, read_through, record_of},
     redirect::{Target, follow},
 };
 use crate::{
@@ -207,15 +207,9 @@ impl Visitor<'_> {
     }
 
     async fn read(&self, task: &PageTask, url: &Url, answer: Answer, expect: Expect) -> Seen {
-        let head = answer.head().clone();
-        let body = match answer.body().await {
-            Ok(body) => body,
-            Err(ended) => {
-                return Seen {
-                    head: Some(head),
-                    ..Self::ended(ended)
-                };
-            }
+        let (head, body) = match answer.into_parts().await {
+            Ok(parts) => parts,
+            Err(ended) => return Self::ended(ended),
         };
         let html = match expect {
             Expect::Html => true,
@@ -226,7 +220,13 @@ impl Visitor<'_> {
             return self.document(url, head, body);
         }
         let outcome = Outcome::new(OutcomeKind::Fetched, Some(head.status), "");
-        let (read, body) = self.understand(task, url, &head, body).await;
+        let (mut read, body) = self.understand(task, url, &head, body).await;
+        if let (Some(read), Some(body)) = (&mut read, &body)
+            && self.plan.spec.keep.html
+        {
+            let bytes = body.bytes.clone();
+            read.record = Some(record_of(url, self.clock.wall(), &head, bytes));
+        }
         let raw = body.filter(|_| self.plan.digests());
         let raw = raw.map(|body| Raw::boxed(RawKind::Page, url, &head, body));
         Seen {
@@ -256,13 +256,13 @@ impl Visitor<'_> {
     ) -> (Option<ReadBody>, Option<Body>) {
         if body.bytes.len() < LARGE_BODY {
             let parent = Parent::of(task);
-            let read = read_through(self.plan, url, head, parent, self.clock, &body);
+            let read = read_through(self.plan, url, head, parent, &body);
             return (Some(read), Some(body));
         }
         let (plan, url, head) = (Arc::clone(self.plan), url.clone(), head.clone());
-        let (parent, clock) = (Parent::of(task), self.clock);
+        let parent = Parent::of(task);
         let reading = move || {
-            let read = read_through(&plan, &url, &head, parent, clock, &body);
+            let read = read_through(&plan, &url, &head, parent, &body);
             (read, body)
         };
         match tokio::task::spawn_blocking(reading).await {

@@ -1,19 +1,25 @@
-//! A body read through: bytes to text, to links and metadata, to a record for the archive.
+//! A body read through: bytes to text, to links and metadata; and to a record for the archive.
 
+use bytes::Bytes;
 use trawl_extract::{PageFacts, PageLimits, charset};
 use trawl_fetch::{Body, Head};
-use trawl_store::{contract::write::NewLink, segment};
+use trawl_store::{
+    contract::write::NewLink,
+    segment::{self, Record},
+};
+use trawl_types::UnixMillis;
 use url::Url;
 
 use super::links::{Parent, links_of};
-use crate::{clock::Clock, plan::CrawlPlan};
+use crate::plan::CrawlPlan;
 
 /// What was found in a body, and what is kept of it.
 pub(super) struct ReadBody {
     pub(super) length: u64,
     pub(super) truncated: bool,
     pub(super) facts: Facts,
-    pub(super) record: Option<Vec<u8>>,
+    /// Made by whoever owns the body.
+    pub(super) record: Option<Record>,
 }
 
 /// What was found in a body.
@@ -30,7 +36,6 @@ pub(super) fn read_through(
     url: &Url,
     head: &Head,
     parent: Parent,
-    clock: Clock,
     body: &Body,
 ) -> ReadBody {
     let tld = url.host_str().and_then(|host| host.rsplit('.').next());
@@ -50,23 +55,17 @@ pub(super) fn read_through(
         hash,
         links,
     };
-    let record = plan.spec.keep.html.then(|| {
-        let headers = head
-            .headers
-            .iter()
-            .map(|(name, value)| (name.as_str(), value.as_bytes()));
-        segment::encode(
-            url.as_str(),
-            clock.wall(),
-            head.status,
-            headers,
-            &body.bytes,
-        )
-    });
     ReadBody {
         length: body.bytes.len() as u64,
         truncated: body.truncated,
         facts,
-        record,
+        record: None,
     }
+}
+
+/// The record of an answer, of which the body becomes part.
+pub(super) fn record_of(url: &Url, at: UnixMillis, head: &Head, body: Bytes) -> Record {
+    let headers = head.headers.iter();
+    let headers = headers.map(|(name, value)| (name.as_str(), value.as_bytes()));
+    segment::encode(url.as_str(), at, head.status, headers, body)
 }

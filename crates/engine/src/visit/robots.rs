@@ -102,7 +102,7 @@ async fn read(task: &RobotsTask, answer: Answer, wait_ms: Option<u64>) -> Robots
             }
             Ok(body) => RobotsResult::Answer {
                 status,
-                body: body.bytes,
+                body: body.bytes.into(),
             },
             Err(ended) => failed(ended),
         },

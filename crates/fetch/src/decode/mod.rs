@@ -12,6 +12,7 @@ mod pipeline;
 mod sink;
 mod zstd;
 
+use bytes::Bytes;
 use trawl_types::OutcomeKind;
 
 use crate::ended::End;
@@ -76,12 +77,12 @@ impl BodyReader {
         })
     }
 
-    pub(crate) fn push(&mut self, chunk: &[u8]) -> Result<Push, End> {
+    pub(crate) fn push(&mut self, chunk: Bytes) -> Result<Push, End> {
         self.wire += chunk.len() as u64;
         let taken = match &mut self.pipeline {
             None => self.sink.accept(chunk),
             Some(_) if self.wire > self.sink.caps().wire() => self.sink.overflow(),
-            Some(pipeline) => pipeline.push(chunk, &mut self.sink),
+            Some(pipeline) => pipeline.push(&chunk, &mut self.sink),
         };
         match taken {
             Ok(()) => Ok(Push::More),
@@ -127,7 +128,7 @@ impl BodyReader {
 /// A body, decoded.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Body {
-    pub bytes: Vec<u8>,
+    pub bytes: Bytes,
     /// The body was longer than the limit, or its compressed stream broke off.
     pub truncated: bool,
     /// Bytes that arrived, before decompression and without transfer framing.

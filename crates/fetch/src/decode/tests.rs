@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use bytes::Bytes;
 use flate2::{
     Compression,
     write::{DeflateEncoder, GzEncoder, ZlibEncoder},
@@ -54,7 +55,7 @@ fn header(encoding: &str) -> &str {
 fn decode(encoding: &str, wire: &[u8], caps: Caps, chunk: usize) -> Result<Body, End> {
     let mut reader = BodyReader::new(Some(encoding), caps, Some(wire.len() as u64))?;
     for chunk in wire.chunks(chunk) {
-        if reader.push(chunk)? == Push::Enough {
+        if reader.push(Bytes::copy_from_slice(chunk))? == Push::Enough {
             break;
         }
     }

@@ -143,8 +143,11 @@ mod tests {
 
     #[test]
     fn a_record_that_cannot_be_read_is_noticed() {
-        let record =
-            crate::segment::encode_content("http://a.test/", trawl_types::UnixMillis(0), b"{}");
+        let record = crate::segment::encode_content(
+            "http://a.test/",
+            trawl_types::UnixMillis(0),
+            b"{}".to_vec(),
+        );
         let hex = super::super::files::hex(&frame::compress(&record).unwrap());
         let text = format!(
             "COPY public.records (crawl, seq, kind, record) FROM stdin;\n\

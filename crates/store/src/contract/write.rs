@@ -8,6 +8,7 @@ use trawl_types::{
 use super::queue::Planted;
 use super::read::{CrawlCounts, PendingUrl, StoredHost};
 use super::target::LinkTarget;
+use crate::segment::Record;
 
 /// Decides on URLs that nobody has seen before; called once for each, inside the commit. Seeds are
 /// not asked about: a person named them.
@@ -121,7 +122,7 @@ pub struct Visit {
     pub fetch_time_ms: u64,
     pub crawled_at: UnixMillis,
     /// The answer as a record (see `segment::encode`), to be compressed and kept.
-    pub body: Option<Vec<u8>>,
+    pub body: Option<Record>,
     /// What was made of the body, where that was asked for.
     pub digest: Option<Digest>,
 }
@@ -137,7 +138,7 @@ pub struct Digest {
     /// The first page of the crawl whose text is nearly the same. The store does not look for it.
     pub near_duplicate_of: Option<PageId>,
     /// Content as a record (see `segment::encode_content`), to be compressed and kept.
-    pub content: Option<Vec<u8>>,
+    pub content: Option<Record>,
 }
 
 impl Visit {

@@ -36,6 +36,9 @@ pub(super) async fn targets(
     crawl: CrawlId,
     pages: &[i64],
 ) -> Result<Vec<(PageId, PageId, LinkKind)>, Fault> {
+    if pages.is_empty() {
+        return Ok(Vec::new());
+    }
     let found = lists(conn, pages).await?;
     let mut targets = Vec::new();
     for page in pages {

@@ -247,6 +247,13 @@ impl Conn {
         self.run("BEGIN").await
     }
 
+    /// A transaction that is over before it has reached the disk. Whatever is committed after it, by
+    /// whomever, and does wait for the disk has brought it there as well.
+    pub(super) async fn begin_light(&self) -> Result<(), Fault> {
+        self.in_transaction.store(true, Ordering::Relaxed);
+        self.run("BEGIN; SET LOCAL synchronous_commit = off").await
+    }
+
     pub(super) fn is_in_transaction(&self) -> bool {
         self.in_transaction.load(Ordering::Relaxed)
     }

@@ -73,7 +73,8 @@ async fn write_content(
     let kept = match &digest.content {
         Some(record) => {
             let sql = "INSERT INTO records (crawl, seq, kind, record) VALUES ($1, $2, 1, $3)";
-            conn.execute(sql, &[&crawl.0, &seq, record]).await?;
+            conn.execute(sql, &[&crawl.0, &seq, &&*record.bytes()])
+                .await?;
             keeps
         }
         None => i16::from(FINGERPRINTS),

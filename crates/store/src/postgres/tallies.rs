@@ -141,8 +141,8 @@ impl Changes {
         self.add(Kind::Duplicates, 0, 1);
     }
 
-    pub(super) fn near_duplicate(&mut self) {
-        self.add(Kind::NearDuplicates, 0, 1);
+    pub(super) fn near_duplicates(&mut self, new: usize) {
+        self.add(Kind::NearDuplicates, 0, new as i64);
     }
 }
 
@@ -153,6 +153,12 @@ pub(super) fn slot_of(commit: i64) -> i16 {
 
 /// The slot of those who hold the lock of the crawl.
 pub(super) const LOCKED: i16 = 0;
+
+pub(super) const ADD: &str = "INSERT INTO tallies AS t (crawl, kind, code, slot, total)
+    SELECT $1, n.kind, n.code, $2, n.total
+    FROM unnest($3::int2[], $4::int2[], $5::int8[]) n(kind, code, total)
+    ORDER BY n.kind, n.code
+    ON CONFLICT (crawl, kind, code, slot) DO UPDATE SET total = t.total + excluded.total";
 
 pub(super) async fn write(
     conn: &Conn,
@@ -170,12 +176,7 @@ pub(super) async fn write(
     if kinds.is_empty() {
         return Ok(());
     }
-    let sql = "INSERT INTO tallies AS t (crawl, kind, code, slot, total)
-        SELECT $1, n.kind, n.code, $2, n.total
-        FROM unnest($3::int2[], $4::int2[], $5::int8[]) n(kind, code, total)
-        ORDER BY n.kind, n.code
-        ON CONFLICT (crawl, kind, code, slot) DO UPDATE SET total = t.total + excluded.total";
-    conn.execute(sql, &[&crawl.0, &slot, &kinds, &codes, &totals])
+    conn.execute(ADD, &[&crawl.0, &slot, &kinds, &codes, &totals])
         .await?;
     Ok(())
 }

@@ -25,6 +25,7 @@ use crate::{
         },
         write::Digest,
     },
+    segment::Record,
     shared::{codes::FINGERPRINTS, compressed::compressed},
 };
 
@@ -129,7 +130,8 @@ impl Upkeep for PostgresStore {
         _now: UnixMillis,
     ) -> Result<Option<Sequence>, StoreError> {
         if let Some(record) = digest.content.take() {
-            digest.content = Some(compressed(record).await?);
+            let frame = compressed(record.bytes().into_owned()).await?;
+            digest.content = Some(Record::whole(frame));
         }
         self.ask_within(STEPPING, async {
             let conn = self.soon().await?;

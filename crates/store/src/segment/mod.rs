@@ -17,7 +17,7 @@ pub(crate) mod frame;
 pub(crate) mod pack;
 pub(crate) mod warc;
 
-pub use warc::{encode, encode_content, split_answer};
+pub use warc::{Record, encode, encode_content, split_answer};
 
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,7 @@
 //! Which records go into a frame together. Pages of a site share most of their markup, which is then
 //! stored once and takes little time to compress; what is read alone costs the frame up to it. Pure.
 
-use super::warc;
+use super::Record;
 
 /// A frame takes records until it has as many bytes; a longer record is a frame of its own.
 pub(crate) const FRAME_BYTES: usize = 2 << 20;
@@ -15,9 +15,10 @@ pub(crate) struct Group {
 }
 
 /// All records in groups, those of a host and kind beside each other.
-pub(crate) fn groups(mut records: Vec<Vec<u8>>) -> Vec<Group> {
+pub(crate) fn groups(records: Vec<Record>) -> Vec<Group> {
     let mut order: Vec<usize> = (0..records.len()).collect();
-    order.sort_by_key(|number| warc::family(&records[*number]));
+    order.sort_by_key(|number| records[*number].family());
+    let mut records: Vec<Option<Record>> = records.into_iter().map(Some).collect();
     let mut rest = order.as_slice();
     let mut groups = Vec::new();
     while !rest.is_empty() {
@@ -29,27 +30,32 @@ pub(crate) fn groups(mut records: Vec<Vec<u8>>) -> Vec<Group> {
 }
 
 /// How many records fit into one group; one at least.
-fn first_group(order: &[usize], records: &[Vec<u8>]) -> usize {
+fn first_group(order: &[usize], records: &[Option<Record>]) -> usize {
     let mut bytes = 0;
     let fits = |number: &&usize| {
-        bytes += records[**number].len();
+        bytes += length(&records[**number]);
         bytes <= FRAME_BYTES
     };
     order.iter().take_while(fits).count().max(1)
 }
 
+fn length(record: &Option<Record>) -> usize {
+    record.as_ref().map_or(0, Record::len)
+}
+
 impl Group {
-    fn of(numbers: &[usize], records: &mut [Vec<u8>]) -> Self {
-        let bytes = numbers.iter().map(|number| records[*number].len()).sum();
+    fn of(numbers: &[usize], records: &mut [Option<Record>]) -> Self {
+        let bytes = numbers.iter().map(|number| length(&records[*number])).sum();
         let mut group = Self {
             plain: Vec::with_capacity(bytes),
             members: Vec::with_capacity(numbers.len()),
         };
         for number in numbers {
             // Given back as soon as it is copied: a batch is many megabytes.
-            let record = std::mem::take(&mut records[*number]);
-            group.members.push((*number, group.plain.len() as u32));
-            group.plain.extend_from_slice(&record);
+            if let Some(record) = records[*number].take() {
+                group.members.push((*number, group.plain.len() as u32));
+                record.append_to(&mut group.plain);
+            }
         }
         group
     }
@@ -59,10 +65,10 @@ impl Group {
 mod tests {
     use trawl_types::UnixMillis;
 
-    use super::*;
+    use super::{super::warc, *};
 
-    fn record(url: &str, length: usize) -> Vec<u8> {
-        warc::encode(url, UnixMillis(0), 200, [], &vec![b'x'; length])
+    fn record(url: &str, length: usize) -> Record {
+        warc::encode(url, UnixMillis(0), 200, [], vec![b'x'; length].into())
     }
 
     fn members(groups: &[Group]) -> Vec<Vec<usize>> {
@@ -72,7 +78,7 @@ mod tests {
 
     #[test]
     fn records_of_a_host_and_kind_lie_beside_each_other_in_the_order_they_came() {
-        let conversion = warc::encode_content("http://a.test/1", UnixMillis(0), b"{}");
+        let conversion = warc::encode_content("http://a.test/1", UnixMillis(0), b"{}".to_vec());
         let records = [
             record("http://b.test/1", 9),
             record("http://a.test/2", 9),
@@ -83,7 +89,7 @@ mod tests {
         assert_eq!(members(&groups), [[2, 1, 3, 0]]);
         for (number, start) in &groups[0].members {
             let there = &groups[0].plain[*start as usize..];
-            assert!(there.starts_with(&records[*number]));
+            assert!(there.starts_with(&records[*number].to_vec()));
         }
     }
 

@@ -2,8 +2,9 @@
 //!
 //! Everything in the headers comes from strangers; nothing of it may end a line early.
 
-use std::io;
+use std::{borrow::Cow, io};
 
+use bytes::Bytes;
 use chrono::{DateTime, SecondsFormat};
 use trawl_types::UnixMillis;
 
@@ -17,14 +18,63 @@ const REPLACED: [&str; 4] = [
     "connection",
 ];
 
+/// A record as it is put together: what stands before its bytes, and the bytes as they came. They are
+/// brought together when the record is packed, so that a body is not copied only to be kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    head: Vec<u8>,
+    body: Bytes,
+    tail: &'static [u8],
+}
+
+impl Record {
+    /// Bytes that are a record, or were made of one, as a whole.
+    pub(crate) fn whole(bytes: Vec<u8>) -> Self {
+        Self {
+            head: bytes,
+            body: Bytes::new(),
+            tail: b"",
+        }
+    }
+
+    /// In bytes; never zero.
+    #[allow(clippy::len_without_is_empty)]
+    pub fn len(&self) -> usize {
+        self.head.len() + self.body.len() + self.tail.len()
+    }
+
+    pub(crate) fn append_to(&self, out: &mut Vec<u8>) {
+        for part in [&self.head[..], &self.body, self.tail] {
+            out.extend_from_slice(part);
+        }
+    }
+
+    /// In one piece, if it is not already.
+    pub fn bytes(&self) -> Cow<'_, [u8]> {
+        if self.body.is_empty() && self.tail.is_empty() {
+            return Cow::Borrowed(&self.head);
+        }
+        let mut bytes = Vec::with_capacity(self.len());
+        self.append_to(&mut bytes);
+        Cow::Owned(bytes)
+    }
+
+    /// What records of the same kind and host begin with.
+    pub(crate) fn family(&self) -> &[u8] {
+        // One slash is in the version of the format, two are in the address, the next ends its host.
+        let end = memchr::memchr_iter(b'/', &self.head).nth(3);
+        &self.head[..end.unwrap_or(self.head.len())]
+    }
+}
+
 /// The record of an answer. A store packs and compresses it with others.
 pub fn encode<'a>(
     url: &str,
     fetched_at: UnixMillis,
     status: u16,
     headers: impl IntoIterator<Item = (&'a str, &'a [u8])>,
-    body: &[u8],
-) -> Vec<u8> {
+    body: Bytes,
+) -> Record {
     let mut http = Vec::with_capacity(1024);
     http.extend_from_slice(format!("HTTP/1.1 {status} \r\n").as_bytes());
     for (name, value) in headers {
@@ -38,48 +88,45 @@ pub fn encode<'a>(
     }
     http.extend_from_slice(format!("Content-Length: {}\r\n\r\n", body.len()).as_bytes());
 
-    let mut record = Vec::with_capacity(http.len() + body.len() + 512);
-    record.extend_from_slice(b"WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: ");
-    push_clean(&mut record, url.as_bytes());
-    let (at, sum) = (fetched_at.0.to_le_bytes(), crc32fast::hash(body));
+    let mut head = Vec::with_capacity(http.len() + url.len() + 512);
+    head.extend_from_slice(b"WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: ");
+    push_clean(&mut head, url.as_bytes());
+    let (at, sum) = (fetched_at.0.to_le_bytes(), sample(&body));
     let id = record_id(&[url.as_bytes(), &at, &http, &sum.to_le_bytes()]);
-    let head = format!(
+    let rest = format!(
         "\r\nWARC-Date: {}\r\nWARC-Record-ID: <urn:uuid:{id}>\r\n\
          Content-Type: application/http; msgtype=response\r\nContent-Length: {}\r\n\r\n",
         date(fetched_at),
         http.len() + body.len(),
     );
-    record.extend_from_slice(head.as_bytes());
-    record.extend_from_slice(&http);
-    record.extend_from_slice(body);
-    record.extend_from_slice(END);
-    record
+    head.extend_from_slice(rest.as_bytes());
+    head.extend_from_slice(&http);
+    Record {
+        head,
+        body,
+        tail: END,
+    }
 }
 
 /// What was made of an answer, as JSON: a record that WARC calls a conversion.
-pub fn encode_content(url: &str, at: UnixMillis, json: &[u8]) -> Vec<u8> {
-    let mut record = Vec::with_capacity(json.len() + 512);
-    record.extend_from_slice(b"WARC/1.1\r\nWARC-Type: conversion\r\nWARC-Target-URI: ");
-    push_clean(&mut record, url.as_bytes());
-    let sum = crc32fast::hash(json).to_le_bytes();
+pub fn encode_content(url: &str, at: UnixMillis, json: Vec<u8>) -> Record {
+    let mut head = Vec::with_capacity(url.len() + 512);
+    head.extend_from_slice(b"WARC/1.1\r\nWARC-Type: conversion\r\nWARC-Target-URI: ");
+    push_clean(&mut head, url.as_bytes());
+    let sum = sample(&json).to_le_bytes();
     let id = record_id(&[url.as_bytes(), &at.0.to_le_bytes(), b"conversion", &sum]);
-    let head = format!(
+    let rest = format!(
         "\r\nWARC-Date: {}\r\nWARC-Record-ID: <urn:uuid:{id}>\r\n\
          Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
         date(at),
         json.len(),
     );
-    record.extend_from_slice(head.as_bytes());
-    record.extend_from_slice(json);
-    record.extend_from_slice(END);
-    record
-}
-
-/// What records of the same kind and host begin with.
-pub(crate) fn family(record: &[u8]) -> &[u8] {
-    // One slash is in the version of the format, two are in the address, the next ends its host.
-    let end = memchr::memchr_iter(b'/', record).nth(3);
-    &record[..end.unwrap_or(record.len())]
+    head.extend_from_slice(rest.as_bytes());
+    Record {
+        head,
+        body: json.into(),
+        tail: END,
+    }
 }
 
 /// The record that opens every file.
@@ -173,6 +220,16 @@ fn date(at: UnixMillis) -> String {
         .to_rfc3339_opts(SecondsFormat::Millis, true)
 }
 
+/// A checksum of both ends of a body. Its length stands in the head, and nothing is told apart by this
+/// alone: a page that is asked for twice in a millisecond is all that address and time leave open.
+fn sample(body: &[u8]) -> u32 {
+    const END: usize = 512;
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(&body[..body.len().min(END)]);
+    hasher.update(&body[body.len().saturating_sub(END)..]);
+    hasher.finalize()
+}
+
 /// Four checksums of the content in the shape of a version 8 (custom) UUID: the same answer has
 /// the same name.
 fn record_id(parts: &[&[u8]]) -> String {
@@ -207,7 +264,10 @@ mod tests {
 
     fn sample(url: &str, headers: &[(&str, &[u8])], body: &[u8]) -> Vec<u8> {
         let headers = headers.iter().copied();
-        encode(url, UnixMillis(1_700_000_000_000), 200, headers, body)
+        let at = UnixMillis(1_700_000_000_000);
+        encode(url, at, 200, headers, body.to_vec().into())
+            .bytes()
+            .into_owned()
     }
 
     #[test]
@@ -240,7 +300,9 @@ mod tests {
     #[test]
     fn content_is_read_back_as_it_was() {
         let json = b"{\"markdown\":\"a\\r\\n\\r\\nb\"}";
-        let record = encode_content("https://a.test/\r\nX: y", UnixMillis(0), json);
+        let record = encode_content("https://a.test/\r\nX: y", UnixMillis(0), json.to_vec())
+            .bytes()
+            .into_owned();
         assert_eq!(content(&record).unwrap(), json);
         assert!(text(&record).contains("\r\nWARC-Type: conversion\r\n"));
     }

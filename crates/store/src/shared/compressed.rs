@@ -2,15 +2,19 @@
 
 use std::io;
 
-use crate::{contract::StoreError, segment::frame};
+use crate::{
+    contract::StoreError,
+    segment::{Record, frame},
+};
 
 pub(crate) async fn compressed(plain: Vec<u8>) -> Result<Vec<u8>, StoreError> {
     aside(move || frame::compress(&plain)).await
 }
 
 /// Each in a frame of its own.
-pub(crate) async fn compressed_each(plain: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, StoreError> {
-    aside(move || plain.iter().map(|plain| frame::compress(plain)).collect()).await
+pub(crate) async fn compressed_each(plain: Vec<Record>) -> Result<Vec<Vec<u8>>, StoreError> {
+    let compress = |record: &Record| frame::compress(&record.bytes());
+    aside(move || plain.iter().map(compress).collect()).await
 }
 
 async fn aside<T: Send + 'static>(

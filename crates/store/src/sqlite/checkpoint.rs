@@ -18,12 +18,12 @@ use crate::segment::append::Unsynced;
 const INTERVAL: Duration = Duration::from_secs(1);
 /// So many new pages in the log are written back at once: most are of tables that only grow, and
 /// what is written beside the crawl does not keep it waiting at its end.
-const MANY_PAGES: i32 = 1024;
+const MANY_PAGES: i32 = 512;
 /// A log of more pages than this is written from its front again, for which the writer must stand
 /// still for a moment. Its space is kept: to overwrite a file is cheaper than to let it grow.
-const LONG_LOG: i64 = 4096;
+const LONG_LOG: i64 = 1024;
 /// For every moment of writing back as many of rest: a slow disk is left to others, too.
-const REST: u32 = 3;
+const REST: u32 = 1;
 
 #[derive(Debug)]
 pub(crate) struct Checkpointer {

@@ -7,7 +7,7 @@ use crate::{
         StoreError,
         write::{CommitBatch, VisitEnd},
     },
-    segment::pack,
+    segment::{Record, pack},
     shared::compressed::compressed,
 };
 
@@ -71,7 +71,7 @@ pub(super) async fn pack(batch: &mut CommitBatch) -> Result<Packed, StoreError> 
     Ok(Packed { frames, kept })
 }
 
-fn take(batch: &mut CommitBatch) -> (Vec<Role>, Vec<Vec<u8>>) {
+fn take(batch: &mut CommitBatch) -> (Vec<Role>, Vec<Record>) {
     let (mut roles, mut records) = (Vec::new(), Vec::new());
     for (number, settlement) in batch.settlements.iter_mut().enumerate() {
         let VisitEnd::Final(visit) = &mut settlement.end else {

@@ -97,7 +97,7 @@ impl Upkeep for SqliteStore {
         now: UnixMillis,
     ) -> Result<Option<Sequence>, StoreError> {
         let content = match digest.content.take() {
-            Some(record) => Some(compressed(record).await?),
+            Some(record) => Some(compressed(record.bytes().into_owned()).await?),
             None => None,
         };
         let revision = Box::new(Revision {

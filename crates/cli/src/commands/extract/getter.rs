@@ -186,7 +186,7 @@ async fn raw(url: Url, answer: Answer) -> Result<Raw, String> {
     let text = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
     let headers = head.headers.iter();
     Ok(Raw {
-        bytes: body.bytes,
+        bytes: body.bytes.into(),
         truncated: body.truncated,
         url: Some(url),
         content_type: head.content_type.clone(),

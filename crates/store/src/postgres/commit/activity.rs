@@ -16,9 +16,11 @@ pub(super) fn bytes_of(visit: &Visit) -> i64 {
     visit.content_length.unwrap_or(0).min(i64::MAX as u64) as i64
 }
 
-/// Under the lock of the crawl, as all that counts visits.
-pub(super) async fn count(conn: &Conn, work: &Work, ends: &mut Ends) -> Result<(), Fault> {
-    let mut counted: BTreeMap<(i64, i16), (i64, i64)> = BTreeMap::new();
+/// Visits and bytes by minute and outcome.
+pub(super) type Figures = BTreeMap<(i64, i16), (i64, i64)>;
+
+pub(super) fn counted(work: &Work, ends: &mut Ends) -> Figures {
+    let mut counted = Figures::new();
     let mut read = 0;
     for (_, visit) in log::visits(work, ends) {
         let minute = visit.crawled_at.0.div_euclid(MINUTE);
@@ -28,10 +30,15 @@ pub(super) async fn count(conn: &Conn, work: &Work, ends: &mut Ends) -> Result<(
         *bytes += bytes_of(visit);
         read += bytes_of(visit);
     }
+    ends.changes.bytes(read as u64);
+    counted
+}
+
+/// Under the lock of the crawl, as all that counts visits.
+pub(super) async fn write(conn: &Conn, work: &Work, counted: Figures) -> Result<(), Fault> {
     if counted.is_empty() {
         return Ok(());
     }
-    ends.changes.bytes(read as u64);
     let (keys, figures): (Vec<_>, Vec<_>) = counted.into_iter().unzip();
     let (minutes, outcomes): (Vec<i64>, Vec<i16>) = keys.into_iter().unzip();
     let (visits, bytes): (Vec<i64>, Vec<i64>) = figures.into_iter().unzip();

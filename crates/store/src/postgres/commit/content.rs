@@ -1,6 +1,6 @@
 //! Copies, and what was made of the bodies of results.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use trawl_types::PageId;
 
 use super::{
@@ -23,60 +23,74 @@ fn compared(visit: &Visit) -> Option<&[u8]> {
     text.or(visit.content_hash.as_ref()).map(|hash| &hash[..])
 }
 
-/// Which page of the crawl had the content of each result first. Asked under the lock of the crawl, so
-/// that among copies the one with the smallest number is the original.
-pub(super) async fn find_copies(conn: &Conn, work: &Work, ends: &mut Ends) -> Result<(), Fault> {
+/// What each result of a batch is compared by.
+pub(super) type Hashes = FxHashMap<i64, Vec<u8>>;
+/// The first page of the crawl with some content.
+pub(super) type Firsts = FxHashMap<Vec<u8>, i64>;
+
+pub(super) async fn hashes(conn: &Conn, work: &Work, ends: &Ends) -> Result<Hashes, Fault> {
     let inherited = inherited_hashes(conn, ends).await?;
     let hash = |(entry, visit): (&Entry, &Visit)| {
         let old = inherited.get(&entry.seq.0);
         let hash = old.map(Vec::as_slice).or_else(|| compared(visit))?;
         Some((entry.seq.0, hash.get(..COMPARED)?.to_vec()))
     };
-    let hashes: FxHashMap<i64, Vec<u8>> = visits(work, ends).filter_map(hash).collect();
-    if hashes.is_empty() {
-        return Ok(());
-    }
-    let mut firsts = originals(conn, work, &hashes).await?;
-    let mut new: Vec<(Vec<u8>, i64)> = Vec::new();
-    for entry in &mut ends.finals {
-        let Some(hash) = hashes.get(&entry.seq.0) else {
-            continue;
-        };
-        let page = work.batch.settlements[entry.at].page;
-        match firsts.get(hash) {
-            Some(first) if *first != page.0 => {
-                entry.duplicate_of = Some(PageId(*first));
-                ends.changes.duplicate();
-            }
-            Some(_) => {}
-            None => {
-                firsts.insert(hash.clone(), page.0);
-                new.push((hash.clone(), page.0));
-            }
-        }
-    }
-    new.sort_unstable();
-    let (hashes, pages): (Vec<Vec<u8>>, Vec<i64>) = new.into_iter().unzip();
-    if !pages.is_empty() {
-        let sql = "INSERT INTO originals (crawl, hash, page)
-            SELECT $1::int8, * FROM unnest($2::bytea[], $3::int8[]) ON CONFLICT DO NOTHING";
-        conn.execute(sql, &[&work.batch.crawl.0, &hashes, &pages])
-            .await?;
-    }
-    Ok(())
+    Ok(visits(work, ends).filter_map(hash).collect())
 }
 
-async fn originals(
+/// Says of each result which page had its content first.
+pub(super) fn mark_copies(work: &Work, ends: &mut Ends, hashes: &Hashes, firsts: &Firsts) {
+    for entry in &mut ends.finals {
+        let page = work.batch.settlements[entry.at].page.0;
+        let first = hashes.get(&entry.seq.0).and_then(|hash| firsts.get(hash));
+        if let Some(first) = first.filter(|first| **first != page) {
+            entry.duplicate_of = Some(PageId(*first));
+            ends.changes.duplicate();
+        }
+    }
+}
+
+/// The first page with each content, which those of this batch become where nobody was first. Most are
+/// new, so that they are written before anything is asked. Under the lock of the crawl, so that among
+/// copies the one with the smallest number is the original.
+pub(super) async fn originals(
     conn: &Conn,
     work: &Work,
-    hashes: &FxHashMap<i64, Vec<u8>>,
-) -> Result<FxHashMap<Vec<u8>, i64>, Fault> {
-    let hashes: Vec<&Vec<u8>> = hashes.values().collect();
-    let sql = "SELECT o.hash, o.page FROM unnest($2::bytea[]) n(hash)
-        CROSS JOIN LATERAL (SELECT hash, page FROM originals
-          WHERE crawl = $1 AND hash = n.hash OFFSET 0) o";
-    let rows = conn.query(sql, &[&work.batch.crawl.0, &hashes]).await?;
-    Ok(rows.iter().map(|row| (row.get(0), row.get(1))).collect())
+    ends: &Ends,
+    hashes: &Hashes,
+) -> Result<Firsts, Fault> {
+    if hashes.is_empty() {
+        return Ok(Firsts::default());
+    }
+    let mut firsts = Firsts::default();
+    for entry in &ends.finals {
+        if let Some(hash) = hashes.get(&entry.seq.0) {
+            let page = work.batch.settlements[entry.at].page.0;
+            firsts.entry(hash.clone()).or_insert(page);
+        }
+    }
+    let mut sorted: Vec<(&Vec<u8>, i64)> = firsts.iter().map(|(h, page)| (h, *page)).collect();
+    sorted.sort_unstable();
+    let (keys, pages): (Vec<&Vec<u8>>, Vec<i64>) = sorted.into_iter().unzip();
+    let crawl = work.batch.crawl.0;
+    let sql = "INSERT INTO originals (crawl, hash, page)
+        SELECT $1::int8, * FROM unnest($2::bytea[], $3::int8[])
+        ON CONFLICT DO NOTHING RETURNING hash";
+    let written = conn.query(sql, &[&crawl, &keys, &pages]).await?;
+    let written: FxHashSet<&[u8]> = written.iter().map(|row| row.get(0)).collect();
+    let old: Vec<Vec<u8>> = firsts
+        .keys()
+        .filter(|hash| !written.contains(hash.as_slice()))
+        .cloned()
+        .collect();
+    if !old.is_empty() {
+        let sql = "SELECT o.hash, o.page FROM unnest($2::bytea[]) n(hash)
+            CROSS JOIN LATERAL (SELECT hash, page FROM originals
+              WHERE crawl = $1 AND hash = n.hash OFFSET 0) o";
+        let rows = conn.query(sql, &[&crawl, &old]).await?;
+        firsts.extend(rows.iter().map(|row| (row.get(0), row.get(1))));
+    }
+    Ok(firsts)
 }
 
 /// What results that inherit from earlier crawls are compared by.
@@ -101,8 +115,8 @@ async fn inherited_hashes(conn: &Conn, ends: &Ends) -> Result<FxHashMap<i64, Vec
     Ok(rows.iter().filter_map(hash).collect())
 }
 
-/// Bodies, inherited content, and what was made of bodies.
-pub(super) async fn write(conn: &Conn, work: &Work, ends: &mut Ends) -> Result<(), Fault> {
+/// Bodies, inherited content, and what was made of bodies. Gives how many nearly repeat another page.
+pub(super) async fn write(conn: &Conn, work: &Work, ends: &Ends) -> Result<usize, Fault> {
     add_records(conn, work, ends).await?;
     inherit(conn, work, ends).await?;
     add_digests(conn, work, ends).await
@@ -116,7 +130,7 @@ async fn add_records(conn: &Conn, work: &Work, ends: &Ends) -> Result<(), Fault>
             if let Some(record) = record {
                 seqs.push(entry.seq.0);
                 kinds.push(kind);
-                bytes.push(record.as_slice());
+                bytes.push(record.bytes());
             }
         }
     }
@@ -125,6 +139,7 @@ async fn add_records(conn: &Conn, work: &Work, ends: &Ends) -> Result<(), Fault>
     }
     let sql = "INSERT INTO records (crawl, seq, kind, record)
         SELECT $1::int8, * FROM unnest($2::int8[], $3::int2[], $4::bytea[])";
+    let bytes: Vec<&[u8]> = bytes.iter().map(AsRef::as_ref).collect();
     conn.execute(sql, &[&work.batch.crawl.0, &seqs, &kinds, &bytes])
         .await?;
     Ok(())
@@ -147,7 +162,7 @@ async fn inherit(conn: &Conn, work: &Work, ends: &Ends) -> Result<(), Fault> {
 }
 
 /// Of content that was inherited only the page that it nearly repeats is news.
-async fn add_digests(conn: &Conn, work: &Work, ends: &mut Ends) -> Result<(), Fault> {
+async fn add_digests(conn: &Conn, work: &Work, ends: &Ends) -> Result<usize, Fault> {
     let (mut seqs, mut nears, mut firsts) = (vec![], vec![], vec![]);
     let (mut records, mut kept, mut hashes) = (vec![], vec![], vec![]);
     let mut near_duplicates = 0;
@@ -169,7 +184,7 @@ async fn add_digests(conn: &Conn, work: &Work, ends: &mut Ends) -> Result<(), Fa
         hashes.push(digest.text_hash.as_ref().map(|hash| &hash[..]));
     }
     if seqs.is_empty() {
-        return Ok(());
+        return Ok(0);
     }
     let sql = "INSERT INTO contents (crawl, seq, near, near_duplicate_of, record_crawl, record_seq,
           kept, text_hash)
@@ -184,8 +199,5 @@ async fn add_digests(conn: &Conn, work: &Work, ends: &mut Ends) -> Result<(), Fa
         &[&crawl, &seqs, &nears, &firsts, &records, &kept, &hashes],
     )
     .await?;
-    for _ in 0..near_duplicates {
-        ends.changes.near_duplicate();
-    }
-    Ok(())
+    Ok(near_duplicates)
 }

@@ -5,7 +5,7 @@
 use std::{collections::BTreeMap, sync::LazyLock};
 
 use rustc_hash::FxHashMap;
-use trawl_types::{PageId, PageState, Reason, ReasonCode, UrlKey};
+use trawl_types::{LinkKind, PageId, PageState, Reason, ReasonCode, UrlKey};
 
 use super::{
     ends::Ends,
@@ -15,7 +15,9 @@ use super::{
 };
 use crate::{
     contract::StoreError,
-    postgres::{edges, fault::Fault, pool::Conn, reader::pending_row, records, text::said},
+    postgres::{
+        PostgresStore, edges, fault::Fault, pool::Conn, reader::pending_row, records, text::said,
+    },
     shared::codes::{is_for_its_parent, may_be_lifted},
 };
 
@@ -31,21 +33,37 @@ struct Row {
 /// Paths that may be shorter than what is known, by their length: page and the one before it.
 type Paths = BTreeMap<u32, Vec<(PageId, PageId)>>;
 
+/// What a commit has come across so far, and how far things have moved.
+#[derive(Debug, Default)]
+struct Sight {
+    /// As they are now, in this transaction.
+    rows: FxHashMap<PageId, Row>,
+    /// New depth and rank of pages that came nearer or were admitted.
+    moved: FxHashMap<PageId, (u32, i64)>,
+}
+
 /// Looks again at what the links of a batch may change: a depth, or a refusal.
-pub(super) async fn reconsider(conn: &Conn, work: &mut Work, ends: &mut Ends) -> Result<(), Fault> {
+pub(super) async fn reconsider(
+    store: &PostgresStore,
+    conn: &Conn,
+    work: &mut Work,
+    ends: &mut Ends,
+) -> Result<(), Fault> {
     let (paths, liftable) = chances(work, ends);
     if paths.is_empty() && liftable.is_empty() {
         return Ok(());
     }
-    let mut moved = FxHashMap::default();
-    shorten(conn, work, ends, paths, &mut moved).await?;
-    let rows = lift_all(conn, work, ends, &liftable, &mut moved).await?;
+    let mut sight = Sight::default();
+    shorten(store, conn, work, ends, paths, &mut sight).await?;
+    lift_all(conn, work, ends, &liftable, &mut sight).await?;
     for url in &mut work.report.admitted {
-        if let Some((depth, rank)) = moved.get(&url.page) {
+        if let Some((depth, rank)) = sight.moved.get(&url.page) {
             (url.depth, url.rank) = (*depth, *rank);
         }
     }
-    ends.learned = learn(work, &liftable, &rows);
+    ends.learned = learn(work, &liftable, &sight.rows);
+    let depths = sight.rows.iter().map(|(page, row)| (*page, row.depth));
+    ends.depths = depths.collect();
     Ok(())
 }
 
@@ -87,11 +105,17 @@ pub(super) static ROWS: LazyLock<String> = LazyLock::new(|| {
     })
 });
 
-async fn rows(
+/// Looks at pages that the commit has not come across before.
+async fn look_at(
     conn: &Conn,
     work: &Work,
     mut pages: Vec<i64>,
-) -> Result<FxHashMap<PageId, Row>, Fault> {
+    sight: &mut Sight,
+) -> Result<(), Fault> {
+    pages.retain(|page| !sight.rows.contains_key(&PageId(*page)));
+    if pages.is_empty() {
+        return Ok(());
+    }
     pages.sort_unstable();
     pages.dedup();
     let parts = Routes::of(&pages).split(&pages);
@@ -105,29 +129,33 @@ async fn rows(
             .get::<_, Option<i16>>(4)
             .and_then(|code| ReasonCode::from_stored(code as u8)),
     };
-    Ok(found.iter().map(|r| (PageId(r.get(0)), row(r))).collect())
+    let found = found.iter().map(|r| (PageId(r.get(0)), row(r)));
+    sight.rows.extend(found);
+    Ok(())
 }
 
 /// Notes shorter paths and carries them on.
 async fn shorten(
+    store: &PostgresStore,
     conn: &Conn,
     work: &mut Work,
     ends: &mut Ends,
     mut paths: Paths,
-    moved: &mut FxHashMap<PageId, (u32, i64)>,
+    sight: &mut Sight,
 ) -> Result<(), Fault> {
     while let Some((depth, found)) = paths.pop_first() {
         let pages: Vec<i64> = found.iter().map(|(page, _)| page.0).collect();
-        let mut rows = rows(conn, work, pages).await?;
+        look_at(conn, work, pages, sight).await?;
         let (mut nearer, mut done, mut lifted) = (Vec::new(), Vec::new(), Vec::new());
         for (page, parent) in found {
-            let Some(row) = rows.get_mut(&page).filter(|row| depth < row.depth) else {
+            let row = sight.rows.get_mut(&page);
+            let Some(row) = row.filter(|row| depth < row.depth) else {
                 continue;
             };
             row.depth = depth;
             let rank = work.open.rank(depth, row.score, ends.last_seq);
             nearer.push((page, parent, rank));
-            moved.insert(page, (depth, rank));
+            sight.moved.insert(page, (depth, rank));
             if row.state == PageState::Done {
                 done.push(page.0);
             }
@@ -135,19 +163,39 @@ async fn shorten(
                 lifted.push((page, *row));
             }
         }
-        write_moves(conn, work, depth, &nearer).await?;
+        let ((), targets) = tokio::try_join!(
+            write_moves(conn, work, depth, &nearer),
+            edges::targets(conn, work.batch.crawl, &done),
+        )?;
         for (page, row) in lifted {
-            lift(conn, work, ends, page, row, row.score, moved).await?;
+            lift(conn, work, ends, page, row, row.score, sight).await?;
         }
-        if done.is_empty() {
-            continue;
-        }
-        for (from, to, kind) in edges::targets(conn, work.batch.crawl, &done).await? {
-            let there = depth.saturating_add(kind.depth_step());
+        carry_on(store, work, depth, targets, sight, &mut paths);
+    }
+    Ok(())
+}
+
+/// Paths over the links of pages that came nearer, to where they may be the shortest: most targets are
+/// known to be as near already.
+fn carry_on(
+    store: &PostgresStore,
+    work: &Work,
+    depth: u32,
+    targets: Vec<(PageId, PageId, LinkKind)>,
+    sight: &Sight,
+    paths: &mut Paths,
+) {
+    let mut memory = store.remembered();
+    for (from, to, kind) in targets {
+        let there = depth.saturating_add(kind.depth_step());
+        let bound = match sight.rows.get(&to) {
+            Some(row) => Some(row.depth),
+            None => memory.depths.get(&(work.batch.crawl, to)),
+        };
+        if bound.is_none_or(|bound| there < bound) {
             paths.entry(there).or_default().push((to, from));
         }
     }
-    Ok(())
 }
 
 pub(super) static MOVE: LazyLock<String> =
@@ -175,30 +223,26 @@ async fn write_moves(
     Ok(())
 }
 
-/// Refusals that a link of the batch may lift, in the order of the links. Gives the rows as they are then.
+/// Refusals that a link of the batch may lift, in the order of the links.
 async fn lift_all(
     conn: &Conn,
     work: &mut Work,
     ends: &mut Ends,
     liftable: &[Place],
-    moved: &mut FxHashMap<PageId, (u32, i64)>,
-) -> Result<FxHashMap<PageId, Row>, Fault> {
+    sight: &mut Sight,
+) -> Result<(), Fault> {
     let page_at = |work: &Work, place: &Place| {
         let key = work.link(*place).target.key;
         work.known.get(&key).map(|known| known.page)
     };
     let pages = liftable.iter().filter_map(|place| page_at(work, place));
-    let pages: Vec<i64> = pages.map(|page| page.0).collect();
-    if pages.is_empty() {
-        return Ok(FxHashMap::default());
-    }
-    let mut found = rows(conn, work, pages).await?;
+    look_at(conn, work, pages.map(|page| page.0).collect(), sight).await?;
     for place in liftable {
         let Some(page) = page_at(work, place) else {
             continue;
         };
         let score = work.link(*place).target.verdict.as_ref().ok().copied();
-        let (Some(mut row), Some(score)) = (found.get(&page).copied(), score) else {
+        let (Some(mut row), Some(score)) = (sight.rows.get(&page).copied(), score) else {
             continue;
         };
         if !may_be_lifted(row.state, row.reason) {
@@ -214,13 +258,15 @@ async fn lift_all(
         } else {
             Ok(())
         };
-        let row = match verdict.and_then(|()| work.open.judge_depth(row.depth)) {
-            Ok(()) => lift(conn, work, ends, page, row, score, moved).await?,
-            Err(reason) => refuse_anew(conn, work, ends, page, row, score, &reason).await?,
-        };
-        found.insert(page, row);
+        match verdict.and_then(|()| work.open.judge_depth(row.depth)) {
+            Ok(()) => lift(conn, work, ends, page, row, score, sight).await?,
+            Err(reason) => {
+                let row = refuse_anew(conn, work, ends, page, row, score, &reason).await?;
+                sight.rows.insert(page, row);
+            }
+        }
     }
-    Ok(found)
+    Ok(())
 }
 
 /// Somebody names a page: the way that led there no longer counts.
@@ -238,8 +284,8 @@ async fn lift(
     page: PageId,
     row: Row,
     score: u8,
-    moved: &mut FxHashMap<PageId, (u32, i64)>,
-) -> Result<Row, Fault> {
+    sight: &mut Sight,
+) -> Result<(), Fault> {
     let rank = work.open.rank(row.depth, score, ends.last_seq);
     let sql = "WITH c AS (UPDATE crawl_pages SET state = 0, reason = NULL, reason_detail = NULL,
           rank = $3, score = $4 WHERE crawl = $1 AND page = $2 RETURNING *)
@@ -254,7 +300,7 @@ async fn lift(
     if work.open.has_elders {
         records::offer_validators(conn, crawl, &mut url).await?;
     }
-    moved.insert(page, (row.depth, rank));
+    sight.moved.insert(page, (row.depth, rank));
     if let Some(reason) = row.reason {
         ends.changes.lift_refusal(reason);
     }
@@ -262,12 +308,14 @@ async fn lift(
     ends.lifted.extend(url.iter().map(|url| url.host.0));
     ends.lifted_pages.insert(page);
     work.report.admitted.extend(url);
-    Ok(Row {
+    let row = Row {
         state: PageState::Pending,
         reason: None,
         score,
         ..row
-    })
+    };
+    sight.rows.insert(page, row);
+    Ok(())
 }
 
 async fn refuse_anew(

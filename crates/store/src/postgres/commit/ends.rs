@@ -7,7 +7,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use trawl_types::{HostId, PageId, Sequence, UrlKey};
 
 use super::{
-    hosts::Fence,
+    activity, content,
+    hosts::{self, Fence},
+    lists,
     log::{self, Entry},
     routed::{Pending, Routes, list, pending, update, values},
     work::{KnownPage, Work, detail},
@@ -43,12 +45,13 @@ pub(super) struct Ends {
     pub(super) lifted_pages: FxHashSet<PageId>,
     /// For memory, once it is durable.
     pub(super) learned: Vec<(UrlKey, KnownPage)>,
+    pub(super) depths: Vec<(PageId, u32)>,
 }
 
 impl PostgresStore {
     pub(super) async fn record_ends(&self, work: &mut Work) -> Result<(), Fault> {
-        let batch = &work.batch;
-        if batch.settlements.is_empty() && batch.hosts.is_empty() && !work.may_reconsider() {
+        if !work.has_ends() && !work.may_reconsider() {
+            self.learn(work, &[], &[]);
             return Ok(());
         }
         let admitted = work.report.admitted.len();
@@ -68,7 +71,8 @@ impl PostgresStore {
         match done {
             Ok(mut ends) => {
                 work.tell_lifted_seeds(&mut ends);
-                self.learn(work, &ends);
+                self.learn(work, &ends.learned, &ends.depths);
+                self.introduce(work, &ends.lifted);
                 if work.to_wake.is_empty() {
                     return Ok(());
                 }
@@ -84,14 +88,30 @@ impl PostgresStore {
         }
     }
 
-    /// What is durable goes into memory.
-    fn learn(&self, work: &mut Work, ends: &Ends) {
+    /// What is durable goes into memory: what the links taught, then what the ends have changed.
+    fn learn(&self, work: &Work, pages: &[(UrlKey, KnownPage)], depths: &[(PageId, u32)]) {
         let crawl = work.batch.crawl;
         let mut memory = self.remembered();
-        for (key, known) in &ends.learned {
-            memory.pages.insert((crawl, *key), *known);
+        for host in &work.lessons.hosts {
+            memory.hosts.insert(*host, ());
         }
-        for host in ends.lifted.iter().map(|host| HostId(*host)) {
+        for host in &work.new_hosts {
+            memory.crawl_hosts.insert((crawl, *host), ());
+        }
+        for (key, known) in work.lessons.pages.iter().chain(pages) {
+            memory.pages.insert((crawl, *key), *known);
+            memory.depths.insert((crawl, known.page), known.depth);
+        }
+        for (page, depth) in depths {
+            memory.depths.insert((crawl, *page), *depth);
+        }
+    }
+
+    /// Hosts of which a page was lifted belong to the crawl from now on.
+    fn introduce(&self, work: &mut Work, lifted: &[i64]) {
+        let crawl = work.batch.crawl;
+        let mut memory = self.remembered();
+        for host in lifted.iter().map(|host| HostId(*host)) {
             if memory.crawl_hosts.get(&(crawl, host)).is_none() {
                 memory.crawl_hosts.insert((crawl, host), ());
                 work.new_hosts.push(host);
@@ -113,25 +133,68 @@ impl PostgresStore {
         ends.decide(work, &fence, still);
         keep_retries(conn, work, &ends).await?;
         refuse_rows(conn, work, &mut ends).await?;
-        let lists = super::lists::made(work, &ends);
-        let known = super::lists::known(conn, &lists);
-        let ((), known) = tokio::try_join!(finish_rows(conn, work, &ends), known)?;
-        log::write(conn, work, &mut ends).await?;
-        super::lists::write(conn, work, &mut ends, &lists, &known).await?;
-        super::depth::reconsider(conn, work, &mut ends).await?;
-        super::hosts::count(conn, work, &fence, &mut ends).await?;
-        super::activity::count(conn, work, &mut ends).await?;
-        let sql = "UPDATE crawls SET last_seq = $2, pages = $3 WHERE id = $1";
-        let (crawl, pages) = (work.batch.crawl, ends.pages as i64);
-        let values: [Param<'_>; 3] = [&crawl.0, &ends.last_seq, &pages];
-        tokio::try_join!(
-            tallies::write(conn, crawl, tallies::LOCKED, &ends.changes),
-            conn.execute(sql, &values),
-        )?;
+        log::find_elders(conn, work, &mut ends).await?;
+        self.write_visits(conn, work, &mut ends).await?;
+        super::depth::reconsider(self, conn, work, &mut ends).await?;
         ends.lifted.sort_unstable();
         ends.lifted.dedup();
+        write_figures(conn, work, &fence, &mut ends).await?;
         Ok(ends)
     }
+
+    /// Everybody who settles pages of the crawl waits meanwhile: what does not depend on each other is
+    /// on its way together.
+    async fn write_visits(
+        &self,
+        conn: &Conn,
+        work: &mut Work,
+        ends: &mut Ends,
+    ) -> Result<(), Fault> {
+        let made = lists::made(work, ends);
+        let hashes = content::hashes(conn, work, ends).await?;
+        let ((), known, firsts) = tokio::try_join!(
+            finish_rows(conn, work, ends),
+            lists::known(conn, &made),
+            content::originals(conn, work, ends, &hashes),
+        )?;
+        content::mark_copies(work, ends, &hashes, &firsts);
+        let news = lists::compared(work, ends, &made, &known)?;
+        let figures = activity::counted(work, ends);
+        let (near, (), ()) = tokio::try_join!(
+            log::write(conn, work, ends),
+            lists::write(conn, work, &news),
+            activity::write(conn, work, figures),
+        )?;
+        ends.changes.near_duplicates(near);
+        Ok(())
+    }
+}
+
+/// The crawl in numbers, and its hosts.
+async fn write_figures(
+    conn: &Conn,
+    work: &Work,
+    fence: &Fence,
+    ends: &mut Ends,
+) -> Result<(), Fault> {
+    let counted = hosts::counted(work, fence, ends);
+    let sql = "UPDATE crawls SET last_seq = $2, pages = $3 WHERE id = $1";
+    let (crawl, pages) = (work.batch.crawl, ends.pages as i64);
+    let values: [Param<'_>; 3] = [&crawl.0, &ends.last_seq, &pages];
+    // Only where pages were lifted the figures of the crawl may depend on those of hosts.
+    if !ends.lifted.is_empty() {
+        let introduced = hosts::write(conn, work, &counted).await?;
+        ends.changes.hosts(introduced);
+        let tallies = tallies::write(conn, crawl, tallies::LOCKED, &ends.changes);
+        tokio::try_join!(tallies, conn.execute(sql, &values))?;
+        return Ok(());
+    }
+    tokio::try_join!(
+        hosts::write(conn, work, &counted),
+        tallies::write(conn, crawl, tallies::LOCKED, &ends.changes),
+        conn.execute(sql, &values),
+    )?;
+    Ok(())
 }
 
 impl Work {
@@ -200,6 +263,7 @@ async fn lock(conn: &Conn, work: &Work) -> Result<Ends, Fault> {
         lifted: Vec::new(),
         lifted_pages: FxHashSet::default(),
         learned: Vec::new(),
+        depths: Vec::new(),
     })
 }
 

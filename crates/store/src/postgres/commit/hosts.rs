@@ -123,7 +123,7 @@ async fn write_robots(conn: &Conn, news: &[(HostId, &HostUpdate)]) -> Result<(),
 
 /// What a crawl counts of a host.
 #[derive(Debug, Default, Clone, Copy)]
-struct Tally {
+pub(super) struct Tally {
     pages: i64,
     errors: i64,
     requests: i64,
@@ -134,14 +134,11 @@ struct Tally {
     introduced: bool,
 }
 
-/// Writes what the crawl counts of its hosts.
-pub(super) async fn count(
-    conn: &Conn,
-    work: &Work,
-    fence: &Fence,
-    ends: &mut Ends,
-) -> Result<(), Fault> {
-    let mut tallies: FxHashMap<HostId, Tally> = FxHashMap::default();
+/// What a batch adds to the figures of hosts.
+pub(super) type Tallies = FxHashMap<HostId, Tally>;
+
+pub(super) fn counted(work: &Work, fence: &Fence, ends: &Ends) -> Tallies {
+    let mut tallies = Tallies::default();
     let host_of: FxHashMap<usize, HostId> = ends
         .settled
         .iter()
@@ -174,17 +171,13 @@ pub(super) async fn count(
             || t.suspended.is_some()
             || t.introduced
     });
-    write_tallies(conn, work, ends, &tallies).await
+    tallies
 }
 
-async fn write_tallies(
-    conn: &Conn,
-    work: &Work,
-    ends: &mut Ends,
-    tallies: &FxHashMap<HostId, Tally>,
-) -> Result<(), Fault> {
+/// Writes what the crawl counts of its hosts. Gives how many belong to it from now on.
+pub(super) async fn write(conn: &Conn, work: &Work, tallies: &Tallies) -> Result<u64, Fault> {
     if tallies.is_empty() {
-        return Ok(());
+        return Ok(0);
     }
     let mut sorted: Vec<(i64, Tally)> = tallies.iter().map(|(h, t)| (h.0, *t)).collect();
     sorted.sort_unstable_by_key(|(host, _)| *host);
@@ -217,12 +210,10 @@ async fn write_tallies(
             ],
         )
         .await?;
-    for row in rows {
-        let host = HostId(row.get(0));
-        // Hosts of a crawl are those from which it has admitted something.
-        if row.get(1) && tallies.get(&host).is_some_and(|tally| tally.introduced) {
-            ends.changes.hosts(1);
-        }
-    }
-    Ok(())
+    // Hosts of a crawl are those from which it has admitted something.
+    let introduced = |row: &&tokio_postgres::Row| {
+        let tally = tallies.get(&HostId(row.get(0)));
+        row.get(1) && tally.is_some_and(|tally| tally.introduced)
+    };
+    Ok(rows.iter().filter(introduced).count() as u64)
 }

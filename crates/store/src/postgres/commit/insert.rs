@@ -42,8 +42,15 @@ pub(super) async fn write(
         .filter(|row| !matches!(found[row.at].standing, Standing::Ours))
         .collect();
     sorted.sort_unstable_by_key(|row| row.page);
-    add_urls(conn, work, found, &sorted).await?;
-    let inserted = add_rows(conn, work, found, &sorted).await?;
+    // On their way together, and done in this order: nothing is left to be prepared in between.
+    for sql in [ADD_URLS, ADD_ROWS, ADD_HOSTS, tallies::ADD, WAKE] {
+        conn.prepare(sql).await?;
+    }
+    let ((), inserted, ()) = tokio::try_join!(biased;
+        add_urls(conn, work, found, &sorted),
+        add_rows(conn, work, found, &sorted),
+        add_hosts(conn, store, work, found, &sorted),
+    )?;
     let mut changes = Changes::default();
     let mut admitted: Vec<i64> = Vec::new();
     for row in sorted.iter().filter(|row| inserted.contains(&row.page)) {
@@ -57,14 +64,22 @@ pub(super) async fn write(
     }
     admitted.sort_unstable();
     admitted.dedup();
-    add_hosts(conn, store, work, found, &sorted).await?;
     changes.hosts(add_crawl_hosts(conn, store, work, &admitted).await?);
-    tallies::write(conn, work.batch.crawl, slot_of(work.number), &changes).await?;
-    if !admitted.is_empty() {
-        conn.execute(WAKE, &[&admitted]).await?;
-    }
+    let wake = async {
+        if !admitted.is_empty() {
+            conn.execute(WAKE, &[&admitted]).await?;
+        }
+        Ok(())
+    };
+    let slot = slot_of(work.number);
+    let tallies = tallies::write(conn, work.batch.crawl, slot, &changes);
+    tokio::try_join!(biased; tallies, wake)?;
     Ok(inserted)
 }
+
+pub(super) const ADD_URLS: &str = "INSERT INTO urls (page, key_host, key_url, url)
+    SELECT * FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::text[])
+    ON CONFLICT DO NOTHING";
 
 async fn add_urls(
     conn: &Conn,
@@ -87,10 +102,9 @@ async fn add_urls(
         .iter()
         .map(|c| Said(work.link(c.place).target.address()));
     let texts: Vec<Said<'_>> = texts.collect();
-    let sql = "INSERT INTO urls (page, key_host, key_url, url)
-        SELECT * FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::text[])
-        ON CONFLICT DO NOTHING";
-    let added = conn.execute(sql, &[&pages, &hosts, &urls, &texts]).await?;
+    let added = conn
+        .execute(ADD_URLS, &[&pages, &hosts, &urls, &texts])
+        .await?;
     if added == free.len() as u64 {
         return Ok(());
     }
@@ -104,6 +118,16 @@ async fn add_urls(
     }
     Ok(())
 }
+
+pub(super) const ADD_ROWS: &str =
+    "INSERT INTO crawl_pages (crawl, page, host, rank, born, discovered_at, parent, depth,
+      state, score, reason, reason_detail, chain)
+    SELECT $1, n.page, n.host, n.rank, n.born, $2, n.parent, n.depth, n.state, n.score,
+      n.reason, n.detail, n.chain
+    FROM unnest($3::int8[], $4::int8[], $5::int8[], $6::int8[], $7::int8[], $8::int4[],
+      $9::int2[], $10::int2[], $11::int2[], $12::text[], $13::bytea[])
+      n(page, host, rank, born, parent, depth, state, score, reason, detail, chain)
+    ON CONFLICT DO NOTHING RETURNING page";
 
 async fn add_rows(
     conn: &Conn,
@@ -128,18 +152,9 @@ async fn add_rows(
     let details: Vec<Option<Said<'_>>> = reasons.map(|r| said(r.and_then(detail))).collect();
     let chains = rows.iter().map(|row| &work.link(found[row.at].place).chain);
     let chains: Vec<Option<Vec<u8>>> = chains.map(|chain| chain_to_blob(chain)).collect();
-    let sql =
-        "INSERT INTO crawl_pages (crawl, page, host, rank, born, discovered_at, parent, depth,
-          state, score, reason, reason_detail, chain)
-        SELECT $1, n.page, n.host, n.rank, n.born, $2, n.parent, n.depth, n.state, n.score,
-          n.reason, n.detail, n.chain
-        FROM unnest($3::int8[], $4::int8[], $5::int8[], $6::int8[], $7::int8[], $8::int4[],
-          $9::int2[], $10::int2[], $11::int2[], $12::text[], $13::bytea[])
-          n(page, host, rank, born, parent, depth, state, score, reason, detail, chain)
-        ON CONFLICT DO NOTHING RETURNING page";
     let added = conn
         .query(
-            sql,
+            ADD_ROWS,
             &[
                 &work.batch.crawl.0,
                 &work.batch.now.0,

@@ -6,6 +6,7 @@ use trawl_types::{HostId, PageId, PageState, Reason, UnixMillis};
 
 use super::{
     insert::write,
+    routed::pending,
     search::{self, Candidate, POSITION_BITS, Standing, candidates, host_of, known_page, look_up},
     work::{KnownPage, Work},
 };
@@ -44,17 +45,38 @@ impl PostgresStore {
         let rows = self.judge_new(work, &found);
         let mut inserted = ours(&found);
         if rows.iter().any(|row| !inserted.contains(&row.page)) {
-            conn.begin().await?;
-            inserted.extend(write(&conn, self, work, &found, &rows).await?);
-            conn.commit().await?;
+            inserted.extend(self.write_links(&conn, work, &found, &rows).await?);
         }
         self.take_in(&conn, work, &mut found, &rows, &inserted)
             .await
     }
 
+    async fn write_links(
+        &self,
+        conn: &Conn,
+        work: &Work,
+        found: &[Candidate],
+        rows: &[NewRow],
+    ) -> Result<FxHashSet<PageId>, Fault> {
+        let begin = async {
+            if work.has_ends() {
+                conn.begin_light().await
+            } else {
+                conn.begin().await
+            }
+        };
+        let write = write(conn, self, work, found, rows);
+        let ((), inserted) = tokio::try_join!(biased; begin, write)?;
+        conn.commit().await?;
+        Ok(inserted)
+    }
+
     async fn find(&self, conn: &Conn, work: &mut Work) -> Result<Vec<Candidate>, Fault> {
-        self.look_at_crawl(conn, work).await?;
-        let sources = search::sources(conn, work).await?;
+        let (seen, pending) = tokio::try_join!(look_at_crawl(conn, work), pending(conn, work))?;
+        work.last_seq = seen.last_seq;
+        work.number = seen.number.unwrap_or(work.number);
+        self.remembered().is_cleared(work.batch.crawl, seen.cleared);
+        let sources = search::sources(work, pending);
         let mut found = candidates(work, &sources, &mut self.remembered());
         look_up(conn, work, &mut found).await?;
         Ok(found)
@@ -93,18 +115,7 @@ impl PostgresStore {
         rows
     }
 
-    /// How far the log is, and whether rows were removed that memory still knows.
-    async fn look_at_crawl(&self, conn: &Conn, work: &mut Work) -> Result<(), Fault> {
-        let crawl = work.batch.crawl;
-        let sql = "SELECT last_seq, cleared FROM crawls WHERE id = $1";
-        let row = conn.query_opt(sql, &[&crawl.0]).await?;
-        let row = row.ok_or(StoreError::NoCrawl(crawl))?;
-        work.last_seq = row.get(0);
-        self.remembered().is_cleared(crawl, row.get(1));
-        Ok(())
-    }
-
-    /// What is durable now goes to the report and into memory.
+    /// What is written now goes to the report, and is kept for memory.
     async fn take_in(
         &self,
         conn: &Conn,
@@ -115,6 +126,8 @@ impl PostgresStore {
     ) -> Result<(), Fault> {
         let mut admitted: Vec<PendingUrl> = Vec::new();
         let mut seen_before = false;
+        work.report.discovered = 0;
+        work.new_hosts.clear();
         work.report.planted = vec![Planted::Known; work.batch.seeds.len()];
         for row in rows {
             let candidate = &mut found[row.at];
@@ -139,35 +152,59 @@ impl PostgresStore {
             let known = known_page(&work.open, row.page, row.depth, row.state(), reason);
             candidate.standing = Standing::Here(known);
             if row.refusal.is_none() {
-                admitted.push(pending(work, candidate, row));
+                admitted.push(pending_url(work, candidate, row));
             }
         }
         if seen_before && work.open.has_elders {
             records::offer_validators(conn, work.batch.crawl, &mut admitted).await?;
         }
-        let mut memory = self.remembered();
-        for url in &admitted {
-            let pair = (work.batch.crawl, url.host);
-            if memory.crawl_hosts.get(&pair).is_none() {
-                memory.crawl_hosts.insert(pair, ());
-                work.new_hosts.push(url.host);
+        let mut introduced = FxHashSet::default();
+        {
+            let mut memory = self.remembered();
+            for url in &admitted {
+                let pair = (work.batch.crawl, url.host);
+                if memory.crawl_hosts.get(&pair).is_none() && introduced.insert(url.host) {
+                    work.new_hosts.push(url.host);
+                }
             }
         }
-        for row in rows {
-            memory.hosts.insert(row.host, ());
-        }
+        work.lessons.hosts = rows.iter().map(|row| row.host).collect();
+        work.lessons.pages.clear();
         for candidate in found.iter() {
             if let Standing::Here(known) = candidate.standing {
                 work.known.insert(candidate.key, known);
                 if known.depth < u32::MAX {
-                    let key = (work.batch.crawl, candidate.key);
-                    memory.pages.insert(key, known);
+                    work.lessons.pages.push((candidate.key, known));
                 }
             }
         }
         work.report.admitted = admitted;
         Ok(())
     }
+}
+
+/// A crawl as a commit finds it.
+struct Seen {
+    /// How far the log is.
+    last_seq: i64,
+    /// Whether rows were removed that memory still knows.
+    cleared: i64,
+    /// Of the commit, if it had none. Ascends with time, and is taken once for each, so that rows tell
+    /// whether it has written them.
+    number: Option<i64>,
+}
+
+async fn look_at_crawl(conn: &Conn, work: &Work) -> Result<Seen, Fault> {
+    let (crawl, unnumbered) = (work.batch.crawl, work.number == 0);
+    let sql = "SELECT last_seq, cleared, CASE WHEN $2 THEN nextval('commits') END
+        FROM crawls WHERE id = $1";
+    let row = conn.query_opt(sql, &[&crawl.0, &unnumbered]).await?;
+    let row = row.ok_or(StoreError::NoCrawl(crawl))?;
+    Ok(Seen {
+        last_seq: row.get(0),
+        cleared: row.get(1),
+        number: row.get(2),
+    })
 }
 
 /// Rows that an earlier attempt has written.
@@ -178,7 +215,7 @@ fn ours(found: &[Candidate]) -> FxHashSet<PageId> {
     ours.map(|candidate| candidate.page).collect()
 }
 
-fn pending(work: &Work, candidate: &Candidate, row: &NewRow) -> PendingUrl {
+fn pending_url(work: &Work, candidate: &Candidate, row: &NewRow) -> PendingUrl {
     let link = work.link(candidate.place);
     PendingUrl {
         page: row.page,

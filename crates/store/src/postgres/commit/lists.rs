@@ -52,37 +52,51 @@ pub(super) async fn known(conn: &Conn, new: &[NewList]) -> Result<Known, Fault> 
 
 type Known = FxHashMap<i64, Vec<LinkList>>;
 
-pub(super) async fn write(
-    conn: &Conn,
+/// What is to be written of the lists of a batch.
+#[derive(Debug, Default)]
+pub(super) struct News<'l> {
+    extended: Vec<i64>,
+    added: Vec<i64>,
+    texts: Vec<&'l str>,
+}
+
+/// Compares the lists with those that the pages have already, and counts what is new.
+pub(super) fn compared<'l>(
     work: &mut Work,
     ends: &mut Ends,
-    new: &[NewList],
+    new: &'l [NewList],
     known: &Known,
-) -> Result<(), Fault> {
+) -> Result<News<'l>, Fault> {
     let crawl = work.batch.crawl;
-    let (mut extended, mut added, mut texts) = (vec![], vec![], vec![]);
+    let mut news = News::default();
     for NewList { page, json, links } in new {
         let before = known.get(page).map_or(&[][..], Vec::as_slice);
         let counts = count(before, crawl, json, *links)?;
         work.report.edges += counts.new;
         ends.changes.edges(counts.new_in_crawl);
         match before.last() {
-            Some(last) if last.may_extend(crawl, json) => extended.push(last.id),
+            Some(last) if last.may_extend(crawl, json) => news.extended.push(last.id),
             _ => {
-                added.push(*page);
-                texts.push(json.as_str());
+                news.added.push(*page);
+                news.texts.push(json.as_str());
             }
         }
     }
-    if !extended.is_empty() {
+    Ok(news)
+}
+
+pub(super) async fn write(conn: &Conn, work: &Work, news: &News<'_>) -> Result<(), Fault> {
+    let crawl = work.batch.crawl;
+    if !news.extended.is_empty() {
         let sql = "UPDATE page_links l SET last_crawl = greatest(l.last_crawl, $2)
             FROM unnest($1::int8[]) n(id) WHERE l.id = n.id";
-        conn.execute(sql, &[&extended, &crawl.0]).await?;
+        conn.execute(sql, &[&news.extended, &crawl.0]).await?;
     }
-    if !added.is_empty() {
+    if !news.added.is_empty() {
         let sql = "INSERT INTO page_links (page, first_crawl, last_crawl, links)
             SELECT n.page, $1, $1, n.links FROM unnest($2::int8[], $3::text[]) n(page, links)";
-        conn.execute(sql, &[&crawl.0, &added, &texts]).await?;
+        conn.execute(sql, &[&crawl.0, &news.added, &news.texts])
+            .await?;
     }
     Ok(())
 }

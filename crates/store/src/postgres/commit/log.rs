@@ -52,19 +52,18 @@ pub(super) fn visits<'w>(
         })
 }
 
-pub(super) async fn write(conn: &Conn, work: &Work, ends: &mut Ends) -> Result<(), Fault> {
+/// Writes the entries and what goes with them. Gives how many nearly repeat another page.
+pub(super) async fn write(conn: &Conn, work: &Work, ends: &Ends) -> Result<usize, Fault> {
     if ends.finals.is_empty() {
-        return Ok(());
+        return Ok(0);
     }
-    find_elders(conn, work, ends).await?;
-    content::find_copies(conn, work, ends).await?;
     add(conn, work, ends).await?;
     inherit(conn, work, ends).await?;
     content::write(conn, work, ends).await
 }
 
 /// An answer "not modified" says that what an earlier crawl saw still holds.
-async fn find_elders(conn: &Conn, work: &Work, ends: &mut Ends) -> Result<(), Fault> {
+pub(super) async fn find_elders(conn: &Conn, work: &Work, ends: &mut Ends) -> Result<(), Fault> {
     let unchanged = visits(work, ends)
         .filter(|(_, visit)| visit.outcome.kind == OutcomeKind::NotModified)
         .map(|(entry, _)| entry.page(work).0);

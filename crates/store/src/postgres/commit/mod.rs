@@ -2,6 +2,8 @@
 //! knew, inserted in the order of their keys and never waiting for a row that somebody settles. Then the
 //! ends, under the lock of the crawl: results with their numbers, edges, shorter paths. A crash between
 //! the two leaves pages pending whose links are known; they are fetched again, and nothing is doubled.
+//! Only the second one waits for the disk, and brings the first one there with it: nothing is told to
+//! memory or to the frontier before, and whoever has to repeat the second repeats the first.
 //! (In one transaction, pages that link to each other wait for each other.)
 //!
 //! Locks are taken in one order: rows of the first transaction by key, then hosts by id, then the crawl.
@@ -42,16 +44,19 @@ use crate::contract::{
     StoreError,
     write::{CommitBatch, CommitReport, VisitEnd},
 };
-use crate::shared::compressed::compressed_each;
+use crate::{segment::Record, shared::compressed::compressed_each};
 
 /// What nearly every commit asks, and what takes longest to plan.
-pub(super) fn statements() -> [&'static str; 10] {
+pub(super) fn statements() -> [&'static str; 13] {
     [
         &search::KNOWN,
         &routed::PENDING,
         hosts::LOCK,
         hosts::CLOCKS,
+        insert::ADD_URLS,
+        insert::ADD_ROWS,
         insert::ADD_HOSTS,
+        tallies::ADD,
         ends::LOCK,
         &ends::FINISH,
         &depth::ROWS,
@@ -79,21 +84,10 @@ impl PostgresStore {
 
     async fn write(&self, mut work: Work) -> Result<CommitReport, StoreError> {
         if work.has_links() {
-            work.number = self.commit_number().await?;
             self.links_until_done(&mut work).await?;
         }
         self.ends_until_done(&mut work).await?;
         self.report(work).await
-    }
-
-    /// Ascends with time. Taken once for each commit, so that rows tell whether it has written them.
-    async fn commit_number(&self) -> Result<i64, StoreError> {
-        self.insist(|| async {
-            let conn = self.for_commits().await?;
-            let row = conn.query_one("SELECT nextval('commits')", &[]).await?;
-            Ok(row.get(0))
-        })
-        .await
     }
 
     async fn links_until_done(&self, work: &mut Work) -> Result<(), StoreError> {
@@ -106,8 +100,12 @@ impl PostgresStore {
         Err(StoreError::Stopped)
     }
 
+    /// Links that have not reached the disk may have been lost with whatever broke an attempt.
     async fn ends_until_done(&self, work: &mut Work) -> Result<(), StoreError> {
         for attempt in 0.. {
+            if attempt > 0 && work.has_links() {
+                self.links_until_done(work).await?;
+            }
             let done = Box::pin(self.record_ends(work)).await;
             if let Attempt::Over(done) = self.judge(attempt, done).await {
                 return done;
@@ -141,18 +139,20 @@ impl PostgresStore {
 
 /// Records as the table keeps them, each in a frame of its own: rows are read alone.
 async fn compress_kept(batch: &mut CommitBatch) -> Result<(), StoreError> {
-    let plain: Vec<Vec<u8>> = kept(batch).map(std::mem::take).collect();
+    let nothing = || Record::whole(Vec::new());
+    let plain = kept(batch).map(|record| std::mem::replace(record, nothing()));
+    let plain: Vec<Record> = plain.collect();
     if plain.is_empty() {
         return Ok(());
     }
     let frames = compressed_each(plain).await?;
     for (record, frame) in kept(batch).zip(frames) {
-        *record = frame;
+        *record = Record::whole(frame);
     }
     Ok(())
 }
 
-fn kept(batch: &mut CommitBatch) -> impl Iterator<Item = &mut Vec<u8>> {
+fn kept(batch: &mut CommitBatch) -> impl Iterator<Item = &mut Record> {
     batch.settlements.iter_mut().flat_map(|settlement| {
         let visit = match &mut settlement.end {
             VisitEnd::Final(visit) => Some(visit),

@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use trawl_types::{HostId, PageId, PageState, ReasonCode, UrlKey};
 
 use super::{
-    routed::{Routes, list, pending, union, values},
+    routed::{Pending, Routes, list, union, values},
     work::{KnownPage, Memory, OpenCrawl, Place, Work, depth_over},
 };
 use crate::{
@@ -50,18 +50,17 @@ pub(super) enum Standing {
 }
 
 /// Pages of the batch that are pending, with their depths; each is settled once.
-pub(super) async fn sources(
-    conn: &Conn,
+pub(super) fn sources(
     work: &mut Work,
-) -> Result<FxHashMap<usize, Source>, Fault> {
-    let mut pending = pending(conn, work).await?;
+    mut pending: FxHashMap<PageId, Pending>,
+) -> FxHashMap<usize, Source> {
     work.pending = Some(pending.clone());
     let of = |(at, settlement): (usize, &Settlement)| {
         let depth = pending.remove(&settlement.page)?.depth;
         Some((at, Source { depth }))
     };
     let settlements = work.batch.settlements.iter();
-    Ok(settlements.enumerate().filter_map(of).collect())
+    settlements.enumerate().filter_map(of).collect()
 }
 
 /// Fills `work.known` from memory, and gives what is left in the order in which it was found.

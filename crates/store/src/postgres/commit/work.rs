@@ -4,7 +4,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use trawl_types::{CrawlId, HostId, PageId, Reason, ReasonCode, UrlKey, spec::Order};
 
 use super::routed::Pending;
@@ -94,6 +94,8 @@ pub(in crate::postgres) struct KnownPage {
 #[derive(Debug)]
 pub(in crate::postgres) struct Memory {
     pub(super) pages: Recent<(CrawlId, UrlKey), KnownPage>,
+    /// Upper bounds of depths, for paths that lead on from pages whose links are stored.
+    pub(super) depths: Recent<(CrawlId, PageId), u32>,
     pub(super) hosts: Recent<HostId, ()>,
     /// Hosts that a crawl already has in `crawl_hosts`.
     pub(super) crawl_hosts: Recent<(CrawlId, HostId), ()>,
@@ -109,6 +111,7 @@ impl Memory {
     pub(in crate::postgres) fn new() -> Self {
         Self {
             pages: Recent::new(PAGES),
+            depths: Recent::new(PAGES),
             hosts: Recent::new(HOSTS),
             crawl_hosts: Recent::new(HOSTS),
             cleared: Recent::new(HOSTS),
@@ -123,6 +126,7 @@ impl Memory {
         }
         if before.is_some() || times > 0 {
             self.pages.clear();
+            self.depths.clear();
         }
         self.cleared.insert(crawl, times);
     }
@@ -148,6 +152,15 @@ pub(in crate::postgres) struct Work {
     pub(super) new_hosts: Vec<HostId>,
     /// Hosts with pages that this commit has lifted, in whichever attempt.
     pub(super) to_wake: Vec<i64>,
+    pub(super) lessons: Lessons,
+}
+
+/// What memory may be told once the ends are durable, and the links with them. A server that loses its
+/// memory before that has lost the links, and they must be recorded again.
+#[derive(Debug, Default)]
+pub(super) struct Lessons {
+    pub(super) pages: Vec<(UrlKey, KnownPage)>,
+    pub(super) hosts: FxHashSet<HostId>,
 }
 
 /// Where a link of a batch stands: which settlement (nothing for seeds), and which of its links.
@@ -166,6 +179,7 @@ impl Work {
             report: CommitReport::default(),
             new_hosts: Vec::new(),
             to_wake: Vec::new(),
+            lessons: Lessons::default(),
         }
     }
 
@@ -177,6 +191,11 @@ impl Work {
 
     pub(super) fn has_links(&self) -> bool {
         !self.batch.seeds.is_empty() || self.batch.settlements.iter().any(|s| !s.links.is_empty())
+    }
+
+    /// Ends will be written after the links, and bring them to the disk.
+    pub(super) fn has_ends(&self) -> bool {
+        !self.batch.settlements.is_empty() || !self.batch.hosts.is_empty()
     }
 
     pub(super) fn link(&self, place: Place) -> &NewLink {
