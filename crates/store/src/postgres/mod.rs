@@ -4,7 +4,7 @@
 //! Modules in reading order:
 //!
 //! * [`options`], [`address`], [`tls`]: how a database is reached
-//! * [`pool`], [`retry`], [`fault`]: connections, patience, and what went wrong
+//! * [`pool`], [`retry`], [`breaker`], [`fault`]: connections, patience, its end, and what went wrong
 //! * [`schema`]: the format and its migrations
 //! * [`text`], [`identity`]: texts from strangers, and numbers made of hashes
 //! * [`crawls`], [`opened`]: a crawl's beginning, return and end, and those that are written here
@@ -25,6 +25,7 @@ mod accounts;
 mod address;
 mod backstage;
 mod borrowing;
+mod breaker;
 mod clocks;
 mod commit;
 mod crawls;
@@ -112,7 +113,9 @@ impl PostgresStore {
             let conn = pool.take(options.patience).await?;
             schema::prepare(&conn, pool.place(), options.create).await
         };
-        let secret = prepared.await.map_err(|fault| fault.at(pool.place()))?;
+        let secret = prepared
+            .await
+            .map_err(|fault| fault.at_first(pool.place()))?;
         let loans = options
             .loans
             .clone()
@@ -210,6 +213,10 @@ impl Store for PostgresStore {
         change: QueueChange,
     ) -> Result<Changed, StoreError> {
         self.change(crawl, change).await
+    }
+
+    fn away(&self) -> Option<&'static str> {
+        self.pool.breaker.why_open()
     }
 
     async fn answers(&self) -> Result<(), StoreError> {

@@ -22,6 +22,7 @@ use tokio_postgres::{
 
 use super::{
     address::Address,
+    breaker::Breaker,
     clocks::Skew,
     fault::{Fault, is_of_the_server},
     tls::MakeTls,
@@ -67,6 +68,7 @@ pub(super) struct Pool {
     idle: Arc<Mutex<Vec<Conn>>>,
     closed: AtomicBool,
     skew: Arc<Skew>,
+    pub(super) breaker: Breaker,
 }
 
 /// One connection.
@@ -110,6 +112,7 @@ impl Pool {
             idle: Arc::default(),
             closed: AtomicBool::new(false),
             skew: Arc::default(),
+            breaker: Breaker::default(),
         })
     }
 
@@ -179,6 +182,11 @@ impl Pool {
             idle: Arc::clone(&self.idle),
             permit,
         })
+    }
+
+    /// Whether a new connection works. It is not kept, and takes nobody's place.
+    pub(super) async fn look(&self) -> Result<(), Fault> {
+        self.connect(Purpose::Questions).await.map(drop)
     }
 
     async fn connect(&self, purpose: Purpose) -> Result<Conn, Fault> {
