@@ -68,7 +68,7 @@ pub(crate) struct CleanupArgs {
     #[command(flatten)]
     pub(crate) database: ServerDatabase,
     /// Only these kinds, separated by commas: jobs, visits, failures, versions, bodies, queue,
-    /// minutes, hours, robots
+    /// minutes, hours, robots, unused
     #[arg(long, value_name = "KINDS", value_delimiter = ',')]
     pub(crate) only: Vec<String>,
     /// Keep for this many days, whatever the settings say

@@ -61,6 +61,11 @@ impl Fault {
         }
     }
 
+    /// Somebody else has what was waited for.
+    pub(super) fn is_a_lock(&self) -> bool {
+        matches!(self, Self::Driver(error) if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE))
+    }
+
     /// The contract's error, naming the database.
     pub(super) fn at(self, place: &str) -> StoreError {
         if let Self::Store(error) = self {

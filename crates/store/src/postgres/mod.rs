@@ -16,7 +16,8 @@
 //! * [`reader`], [`records`], [`edges`], [`explain`]: questions
 //! * [`queue`], [`queue_rows`]: a crawl's queue, changed and looked at
 //! * [`overview`], [`pages`], [`purge`]: questions across crawls, and cleaning up
-//! * [`upkeep`], [`storage`], [`revise`]: what grows old, what there is, what is said anew
+//! * [`upkeep`], [`unused`], [`storage`], [`revise`]: what grows old, what nothing refers to, what there
+//!   is, what is said anew
 //! * [`duties`]: what servers do by themselves
 //! * [`jobs`], [`accounts`], [`workers`]: what servers and workers keep besides
 //! * [`backstage`], [`intake`], [`intake_rows`]: whole tables, for backups and copies
@@ -57,6 +58,7 @@ mod storage;
 mod tallies;
 mod text;
 mod tls;
+mod unused;
 mod upkeep;
 mod workers;
 

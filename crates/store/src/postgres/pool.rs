@@ -255,6 +255,12 @@ impl Conn {
         self.run("BEGIN").await
     }
 
+    /// The same with statements right after it, in one message.
+    pub(super) async fn begin_with(&self, more: &str) -> Result<(), Fault> {
+        self.in_transaction.store(true, Ordering::Relaxed);
+        self.run(&format!("BEGIN; {more}")).await
+    }
+
     pub(super) fn is_in_transaction(&self) -> bool {
         self.in_transaction.load(Ordering::Relaxed)
     }

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     contract::{StoreError, queue::Planted, read::PendingUrl},
-    postgres::{PostgresStore, fault::Fault, pool::Conn, records},
+    postgres::{PostgresStore, fault::Fault, pool::Conn, records, unused::TOGETHER},
 };
 
 /// A URL that is new in the crawl, as it is written.
@@ -44,7 +44,7 @@ impl PostgresStore {
         let rows = self.judge_new(work, &found);
         let mut inserted = ours(&found);
         if rows.iter().any(|row| !inserted.contains(&row.page)) {
-            conn.begin().await?;
+            conn.begin_with(TOGETHER).await?;
             inserted.extend(write(&conn, self, work, &found, &rows).await?);
             conn.commit().await?;
         }
