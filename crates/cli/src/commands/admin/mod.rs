@@ -5,6 +5,7 @@ mod backup;
 mod cleanup;
 mod copy;
 mod rebuild;
+mod reindex;
 mod replay;
 mod report;
 mod requeue;
