@@ -37,9 +37,11 @@ impl World {
         let (hosts, pages) = (dice.within(1, 5) as i64, dice.within(5, 60) as i64);
         let (delay, per_host) = (dice.within(1, 100), dice.within(1, 3) as u32);
         let mut store = Store::new(dice.below(u64::MAX), hosts, pages);
-        let asks =
-            (1..=hosts).filter_map(|host| dice.percent(30).then(|| (host, dice.within(1, 200))));
-        store.crawl_delays = asks.collect();
+        for host in 1..=hosts {
+            if dice.percent(30) {
+                store.crawl_delays.insert(host, dice.within(1, 200));
+            }
+        }
         let web = Web::new(per_host, delay, store.crawl_delays.clone());
         let seeds: Vec<i64> = (0..dice.within(1, 6))
             .map(|_| dice.below(pages as u64) as i64)

@@ -29,7 +29,7 @@ pub(crate) async fn run(args: AdminArgs) -> anyhow::Result<ExitCode> {
         AdminCommand::Requeue(args) => requeue::run(&args).await,
         AdminCommand::Replay(args) => Box::pin(replay::run(&args)).await,
         AdminCommand::Copy(args) => Box::pin(copy::run(&args)).await,
-        AdminCommand::Rebuild(args) => Box::pin(rebuild::run(args)).await,
+        AdminCommand::Rebuild(args) => Box::pin(rebuild::run(&args)).await,
     }
 }
 

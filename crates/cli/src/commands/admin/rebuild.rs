@@ -7,14 +7,14 @@ use trawl_store::contract::{server::ServerStore, upkeep::miscounts};
 use super::{ended, reindex};
 use crate::{args::RebuildArgs, commands::pick, display::number};
 
-pub(crate) async fn run(args: RebuildArgs) -> anyhow::Result<ExitCode> {
+pub(crate) async fn run(args: &RebuildArgs) -> anyhow::Result<ExitCode> {
     let database = args.database.find()?;
-    let place = args.index.then(|| reindex::Place::of(&args, &database));
+    let place = args.index.then(|| reindex::Place::of(args, &database));
     let place = place.transpose()?;
     let store = database.open_to_look_after("rebuild", args.check).await?;
-    let wrong = counters(store.as_ref(), &args).await?;
+    let wrong = counters(store.as_ref(), args).await?;
     if let Some(place) = place {
-        Box::pin(reindex::run(&place, &store, &args)).await?;
+        Box::pin(reindex::run(&place, &store, args)).await?;
     }
     store.close().await?;
     Ok(if args.check && wrong > 0 {

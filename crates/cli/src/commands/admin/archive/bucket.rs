@@ -63,13 +63,12 @@ impl Payload {
     }
 
     pub(super) fn text(text: String) -> Self {
-        let piece = Ok(Frame::data(Bytes::from(text.clone())));
+        let (bytes, sha256) = (text.len() as u64, hex(&Sha256::digest(text.as_bytes())));
+        let piece = (bytes > 0).then(|| Ok(Frame::data(Bytes::from(text))));
         Self {
-            bytes: text.len() as u64,
-            sha256: hex(&Sha256::digest(text.as_bytes())),
-            body: BoxBody::new(StreamBody::new(stream::iter(
-                (!text.is_empty()).then_some(piece),
-            ))),
+            bytes,
+            sha256,
+            body: BoxBody::new(StreamBody::new(stream::iter(piece))),
         }
     }
 }
