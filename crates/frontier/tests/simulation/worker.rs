@@ -1,10 +1,13 @@
 //! A process with a frontier: it does with it what the engine does, in whatever order it is told to.
+//!
+//! * `lending`: hosts come and go
+
+mod lending;
 
 use std::collections::{BTreeMap, VecDeque};
 
 use trawl_frontier::{
-    CrawlLimits, Frontier, Health, HostEntry, LeaseId, Moment, Queued, RefillWanted, Report, Used,
-    Work,
+    CrawlLimits, Frontier, Health, LeaseId, Moment, Queued, RefillWanted, Report, Work,
 };
 use trawl_types::{CrawlId, HostId, PageId, Scheme};
 
@@ -55,12 +58,19 @@ pub(crate) struct Worker {
     uncommitted: VecDeque<Uncommitted>,
     refills: VecDeque<Refill>,
     pub(crate) asleep_until: u64,
+    /// Nobody else crawls.
+    alone: bool,
     /// Commits that the store did not take.
     pub(crate) refused: u64,
 }
 
 impl Worker {
-    pub(crate) fn new(crawls: &BTreeMap<i64, CrawlLimits>, store: &Store, now: u64) -> Self {
+    pub(crate) fn new(
+        crawls: &BTreeMap<i64, CrawlLimits>,
+        alone: bool,
+        store: &Store,
+        now: u64,
+    ) -> Self {
         let mut frontier = Frontier::default();
         for (id, limits) in crawls {
             frontier.add_crawl(CrawlId(*id), limits.clone(), store.pages_of(*id));
@@ -73,6 +83,7 @@ impl Worker {
             uncommitted: VecDeque::new(),
             refills: VecDeque::new(),
             asleep_until: 0,
+            alone,
             refused: 0,
         }
     }
@@ -97,36 +108,6 @@ impl Worker {
         }
     }
 
-    pub(crate) fn borrow(&mut self, host: i64, lasts: u64, store: &mut Store, now: u64) {
-        let lent = store.hosts.get_mut(&host).expect("a host");
-        assert!(lent.ready_at <= now, "host {host} is lent twice");
-        lent.epoch += 1;
-        lent.ready_at = now.saturating_add(lasts);
-        let loan = Loan {
-            epoch: lent.epoch,
-            until: lent.ready_at,
-        };
-        self.loans.insert(host, loan);
-        let entry = HostEntry {
-            id: HostId(host),
-            next_allowed: self.moment(lent.next_allowed),
-            crawl_delay_ms: 0,
-            failures: 0,
-            robots_until: [None, None],
-        };
-        let known = lent.robots_known;
-        let crawls: Vec<i64> = store.budgets.keys().copied().collect();
-        for crawl in crawls {
-            let used = Used::default();
-            let at = self.moment(now);
-            self.frontier
-                .add_host(&entry, CrawlId(crawl), used, true, at);
-        }
-        if known {
-            self.robots_known(host, store, now);
-        }
-    }
-
     fn robots_known(&mut self, host: i64, store: &Store, now: u64) {
         let delay = store.crawl_delays.get(&host).copied().unwrap_or(0);
         let (until, at) = (self.moment(u64::MAX / 4), self.moment(now));
@@ -134,14 +115,8 @@ impl Worker {
             .robots_known(HostId(host), Scheme::Http, until, delay, at);
     }
 
-    /// Whether the loan lasts longer than the delay, by this process's clock.
-    fn may_ask(&self, host: i64, delay: u64, now: u64) -> bool {
-        let loan = self.loans.get(&host);
-        loan.is_some_and(|loan| now.saturating_add(delay) < loan.until)
-    }
-
     /// Sends the next request, if there is one; true if something happened.
-    pub(crate) fn ask(&mut self, web: &mut Web, now: u64) -> bool {
+    pub(crate) fn ask(&mut self, web: &mut Web, store: &Store, now: u64) -> bool {
         let at = self.moment(now);
         let Some(lease) = self.frontier.next(at) else {
             return false;
@@ -159,17 +134,7 @@ impl Worker {
         let epoch = self.loans[&host].epoch;
         if let Some(page) = page {
             assert!(web.known.contains(&host), "host {host} before robots.txt");
-            let visit = (lease.crawl.0, page, epoch);
-            let mut out = self
-                .out
-                .iter()
-                .filter_map(|out| Some((out.crawl, out.page?, out.epoch)));
-            let mut ended = self
-                .uncommitted
-                .iter()
-                .map(|end| (end.crawl, end.page, end.epoch));
-            let twice = out.any(|out| out == visit) || ended.any(|end| end == visit);
-            assert!(!twice, "{visit:?} is leased twice");
+            self.assert_wanted((lease.crawl.0, page, epoch), store);
         }
         self.out.push(Out {
             lease: lease.id,
@@ -180,6 +145,36 @@ impl Worker {
             epoch,
         });
         true
+    }
+
+    /// A page that is leased waits in the store, nobody has it in hand, and the budget has room for it.
+    fn assert_wanted(&self, (crawl, page, epoch): (i64, i64, u64), store: &Store) {
+        assert!(
+            !store.rows[&(crawl, page)].done,
+            "page {page} of crawl {crawl} is done"
+        );
+        let out = self
+            .out
+            .iter()
+            .filter(|out| out.crawl == crawl && out.page.is_some());
+        let ended = self.uncommitted.iter().filter(|end| end.crawl == crawl);
+        let is_it = |other: i64, under: u64| (other, under) == (page, epoch);
+        let twice = out
+            .clone()
+            .any(|out| is_it(out.page.unwrap_or(-1), out.epoch))
+            || ended.clone().any(|end| is_it(end.page, end.epoch));
+        assert!(!twice, "page {page} of crawl {crawl} is leased twice");
+        // Several workers learn of each other's pages with their commits.
+        if let (true, Some(most)) = (self.alone, store.budgets[&crawl]) {
+            let current = |page: i64, epoch: u64| store.hosts[&store.host_of(page)].epoch == epoch;
+            let read =
+                ended.filter(|end| matches!(end.end, End::Read) && current(end.page, end.epoch));
+            let all = store.pages_of(crawl) + (read.count() + out.count()) as u64;
+            assert!(
+                all < most,
+                "crawl {crawl} has {all} of {most} pages, and another one"
+            );
+        }
     }
 
     pub(crate) fn answer(&mut self, dice: &mut Dice, web: &mut Web, now: u64) {
@@ -314,68 +309,6 @@ impl Worker {
         self.frontier
             .refilled(wanted.crawl, wanted.host, items, exhausted, at);
         true
-    }
-
-    pub(crate) fn renew(&mut self, lasts: u64, store: &mut Store, now: u64) {
-        for (host, loan) in &mut self.loans {
-            let lent = store.hosts.get_mut(host).expect("a host");
-            if lent.epoch == loan.epoch && now < loan.until {
-                lent.ready_at = now.saturating_add(lasts);
-                loan.until = lent.ready_at;
-            }
-        }
-    }
-
-    /// Loans that ran out; gives how many.
-    pub(crate) fn drop_lost(&mut self, web: &mut Web, now: u64) -> u64 {
-        let lost = self.loans.iter().filter(|(_, loan)| loan.until <= now);
-        let lost: Vec<i64> = lost.map(|(host, _)| *host).collect();
-        for host in &lost {
-            self.forget(*host, web, now);
-        }
-        lost.len() as u64
-    }
-
-    fn forget(&mut self, host: i64, web: &mut Web, now: u64) {
-        let at = self.moment(now);
-        for out in self.out.extract_if(.., |out| out.host == host) {
-            web.ends(out.request, now);
-            self.frontier.settle(out.lease, Report::untouched(), at);
-        }
-        self.let_host_go(host);
-    }
-
-    fn let_host_go(&mut self, host: i64) {
-        self.frontier.drop_host(HostId(host));
-        self.loans.remove(&host);
-        self.refills.retain(|(wanted, _)| wanted.host.0 != host);
-    }
-
-    /// Hosts of which nothing is in hand go back; all of them, or those without work.
-    pub(crate) fn give_back(
-        &mut self,
-        idle_only: bool,
-        web: &mut Web,
-        store: &mut Store,
-        now: u64,
-    ) -> bool {
-        let at = self.moment(now);
-        let hosts: Vec<(i64, Loan)> = self.loans.iter().map(|(h, l)| (*h, *l)).collect();
-        let mut any = false;
-        for (host, loan) in hosts {
-            let rest = self.frontier.rest(HostId(host), at);
-            let Some(rest) = rest.filter(|rest| rest.is_idle || !idle_only) else {
-                continue;
-            };
-            let lent = store.hosts.get_mut(&host).expect("a host");
-            if lent.epoch == loan.epoch && now < loan.until {
-                lent.ready_at = now + rest.wait_ms;
-                web.is_returned(host, loan.epoch);
-            }
-            self.let_host_go(host);
-            any = true;
-        }
-        any
     }
 
     /// Where a budget seems to be used up, the store is asked.

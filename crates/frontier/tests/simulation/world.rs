@@ -63,7 +63,7 @@ impl World {
         // Longer than any delay, as it must be.
         let lasts = dice.within(400, 1_500);
         let workers = (0..workers)
-            .map(|_| Worker::new(&limits, &store, 0))
+            .map(|_| Worker::new(&limits, workers == 1, &store, 0))
             .collect();
         Self {
             dice,
@@ -106,7 +106,7 @@ impl World {
                 }
             }
             80..300 => {
-                worker.ask(web, now);
+                worker.ask(web, store, now);
             }
             300..420 => worker.answer(dice, web, now),
             420..600 => {
@@ -131,7 +131,8 @@ impl World {
             _ => {
                 self.happened[2] += worker.refused;
                 self.happened[0] += 1;
-                self.workers[at] = Worker::new(&self.limits, &self.store, now);
+                let alone = self.workers.len() == 1;
+                self.workers[at] = Worker::new(&self.limits, alone, &self.store, now);
             }
         }
     }
@@ -192,7 +193,7 @@ impl World {
             while worker.want(false, store) || worker.refill(store, now) {
                 any = true;
             }
-            while worker.ask(web, now) {
+            while worker.ask(web, store, now) {
                 any = true;
             }
             while worker.finish(dice, true, web, store, now) || worker.commit(web, store, now) {
