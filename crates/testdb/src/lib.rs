@@ -1,8 +1,9 @@
 //! Servers in temporary directories, on spare ports: PostgreSQL here, Redis in [`redis`]. A shell watches
-//! each: see `watched`.
+//! each: see `watched`. A [`road`] leads there that can be made worse.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod redis;
+mod road;
 mod watched;
 
 use std::{
@@ -16,6 +17,7 @@ use std::{
 use tokio_postgres::NoTls;
 
 pub use redis::Redis;
+pub use road::Road;
 use watched::Watched;
 pub use watched::spare_port;
 

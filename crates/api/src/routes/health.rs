@@ -56,7 +56,15 @@ pub(super) async fn ready(State(app): State<Shared>) -> Result<Json<Ready>, ApiE
     };
     asked.map_err(|error| {
         tracing::error!(%error, "the database does not answer");
-        let details = json!({ "database": "unreachable", "redis": redis, "reasons": reason });
+        let away = app.store.away();
+        let reasons: Vec<String> = away
+            .map(without_database)
+            .into_iter()
+            .chain(reason.clone())
+            .collect();
+        let breaker = if away.is_some() { "open" } else { "closed" };
+        let details = json!({ "database": "unreachable", "breaker": breaker, "redis": redis,
+            "reasons": reasons });
         ApiError::new(Code::Unavailable, "the database does not answer")
             .with_details(details)
             .with_retry_after(UNAVAILABLE_SECONDS)
@@ -72,6 +80,10 @@ pub(super) async fn ready(State(app): State<Shared>) -> Result<Json<Ready>, ApiE
         reasons: reason.into_iter().collect(),
         running_jobs: app.jobs.count(),
     }))
+}
+
+fn without_database(why: &str) -> String {
+    format!("database: {why}; requests that need it are refused at once, until it is back")
 }
 
 fn without_redis(why: &str) -> String {

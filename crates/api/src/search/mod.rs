@@ -9,6 +9,8 @@ mod error;
 pub(crate) mod following;
 mod owners;
 
+pub use owners::JobOwners;
+
 use std::sync::Arc;
 
 use trawl_search::{

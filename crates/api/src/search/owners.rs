@@ -16,13 +16,13 @@ type Known = FxHashMap<(CrawlId, UnixMillis), Option<String>>;
 
 /// Remembers what it has once found out. Numbers of crawls may come back, beginnings do not.
 #[derive(Debug)]
-pub(crate) struct JobOwners {
+pub struct JobOwners {
     store: Arc<dyn ServerStore>,
     known: Mutex<Known>,
 }
 
 impl JobOwners {
-    pub(crate) fn new(store: Arc<dyn ServerStore>) -> Self {
+    pub fn new(store: Arc<dyn ServerStore>) -> Self {
         Self {
             store,
             known: Mutex::default(),

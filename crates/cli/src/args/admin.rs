@@ -68,7 +68,7 @@ pub(crate) struct CleanupArgs {
     #[command(flatten)]
     pub(crate) database: ServerDatabase,
     /// Only these kinds, separated by commas: jobs, visits, failures, versions, bodies, queue,
-    /// minutes, hours, robots
+    /// minutes, hours, robots, unused
     #[arg(long, value_name = "KINDS", value_delimiter = ',')]
     pub(crate) only: Vec<String>,
     /// Keep for this many days, whatever the settings say
@@ -210,9 +210,12 @@ pub(crate) struct RebuildArgs {
     /// Only this crawl
     #[arg(long, value_name = "CRAWL")]
     pub(crate) crawl: Option<i64>,
-    /// Make the search index anew as well; only for a database file
+    /// Make the search index anew as well
     #[arg(long)]
     pub(crate) index: bool,
+    /// The file with the index, if it is not where the settings say
+    #[arg(long, value_name = "FILE", requires = "index")]
+    pub(crate) search_index: Option<PathBuf>,
     /// Also if it holds uploads, collections, tags or deletions, which are lost then
     #[arg(long, requires = "index")]
     pub(crate) discard_uploads: bool,
@@ -220,8 +223,8 @@ pub(crate) struct RebuildArgs {
     pub(crate) languages: LanguageArgs,
     #[command(flatten)]
     pub(crate) model: ModelArgs,
-    /// Only compare; ends with code 1 if something differs
-    #[arg(long)]
+    /// Only compare, and say what would be made anew; ends with code 1 if a figure differs
+    #[arg(long, visible_alias = "dry-run")]
     pub(crate) check: bool,
 }
 

@@ -102,18 +102,6 @@ pub(crate) struct QdrantArgs {
     pub(crate) reconcile: bool,
 }
 
-impl QdrantArgs {
-    /// No server is told.
-    pub(crate) fn none() -> Self {
-        Self {
-            qdrant_url: None,
-            qdrant_key: None,
-            qdrant_collection: String::new(),
-            reconcile: false,
-        }
-    }
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ModeArg {
     /// Words and meaning

@@ -185,6 +185,8 @@ settings! {
         "Figures by the hour, which become figures by the day";
     "retention.robots", "retention-robots", DAYS, "7", "DAYS",
         "Answers to robots.txt, which are asked for again when they are needed";
+    "retention.unused", "retention-unused", DAYS, "30", "DAYS",
+        "Addresses and hosts that nothing refers to any more; hosts this long after they were last asked";
     "archive.every", "archive-every", Kind::Duration, "0s", "TIME",
         "Archive pages this often (0 for never); then no page is removed for its age that is not archived";
     "archive.output", "archive-output", Kind::Text, "", "DIR",

@@ -401,8 +401,14 @@ impl Dispatcher {
     }
 
     pub(crate) fn take_complete(&mut self, crawl: CrawlId, complete: Option<&'static str>) {
-        if let Some(running) = self.crawls.get_mut(&crawl) {
-            running.complete = complete;
+        let Some(running) = self.crawls.get_mut(&crawl) else {
+            return;
+        };
+        running.complete = complete;
+        if complete.is_none() && self.frontier.budget_is_used(crawl) {
+            // Only here: what was read under loans that others had taken over was counted, not written.
+            let pages = running.progress.borrow().pages;
+            self.frontier.pages_are(crawl, pages);
         }
     }
 

@@ -65,4 +65,12 @@ impl<T> Frontier<T> {
             crawl.pages = crawl.pages.max(pages);
         }
     }
+
+    /// The crawl has so many pages, and none that was settled here is still to be counted. Those that
+    /// were settled too late, under loans that others had taken over, do not count.
+    pub fn pages_are(&mut self, crawl: CrawlId, pages: u64) {
+        if let Some(crawl) = self.crawls.get_mut(&crawl) {
+            crawl.pages = pages;
+        }
+    }
 }

@@ -10,6 +10,7 @@
 //! * [`queue`]: the queue of a crawl, looked at and changed
 //! * [`overview`]: questions across crawls, and cleaning up
 //! * [`upkeep`]: what grows old, what is stored, and figures counted anew
+//! * [`unused`]: what nothing refers to any more
 //! * [`duties`]: what servers do by themselves, one of them at a time
 //! * [`accounts`]: keys, users, sessions and bad logins
 //! * [`hostile`]: strings from strangers
@@ -26,6 +27,7 @@ pub mod log;
 pub mod overview;
 pub mod queue;
 pub mod recrawl;
+pub mod unused;
 pub mod upkeep;
 pub mod web;
 
@@ -87,6 +89,8 @@ macro_rules! conformance_suite {
             upkeep::what_is_stored_adds_up,
             upkeep::a_revised_visit_is_the_newest_of_its_page,
             upkeep::what_must_be_archived_first_stays_until_it_is,
+            unused::addresses_go_with_the_last_that_refers_to_them,
+            unused::links_that_several_crawls_saw_go_with_the_last_visit,
             duties::one_at_a_time_is_at_a_duty,
             duties::a_duty_whose_holder_died_is_taken_up_after_a_while,
             duties::how_a_duty_ended_is_kept,

@@ -127,6 +127,12 @@ pub trait Store: Send + Sync + std::fmt::Debug {
         change: QueueChange,
     ) -> Result<Changed, StoreError>;
 
+    /// Why questions fail at once for now, in words for everybody: the database is known to be away, and
+    /// is looked for. Nothing while they are asked.
+    fn away(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Whether questions are answered at all. Costs next to nothing, however much there is.
     async fn answers(&self) -> Result<(), StoreError>;
     async fn crawls(&self) -> Result<Vec<CrawlRow>, StoreError>;

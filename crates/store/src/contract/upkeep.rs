@@ -34,11 +34,14 @@ pub enum Ageing {
     Hours,
     /// Answers to robots.txt, which are asked for again when they are needed.
     Robots,
+    /// Addresses, hosts and lists of links that nothing refers to any more. Only hosts have an age: it
+    /// counts from when they were last asked.
+    Unused,
 }
 
 impl Ageing {
     /// In the order in which they are cleaned up: what goes wholly goes first.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Visits,
         Self::Failures,
         Self::Versions,
@@ -47,6 +50,7 @@ impl Ageing {
         Self::Minutes,
         Self::Hours,
         Self::Robots,
+        Self::Unused,
     ];
 
     pub fn as_str(self) -> &'static str {
@@ -59,6 +63,7 @@ impl Ageing {
             Self::Minutes => "minutes",
             Self::Hours => "hours",
             Self::Robots => "robots",
+            Self::Unused => "unused",
         }
     }
 

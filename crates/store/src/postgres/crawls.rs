@@ -12,6 +12,7 @@ use super::{
     pool::Conn,
     reader,
     text::Said,
+    unused::TOGETHER,
 };
 use crate::{
     contract::{
@@ -56,8 +57,9 @@ impl PostgresStore {
         let begun = self.ask_within(BEGINNING, async {
             loop {
                 let conn = self.soon().await?;
-                conn.begin().await?;
+                conn.begin_with(TOGETHER).await?;
                 conn.run("SET LOCAL statement_timeout = '20s'").await?;
+                self.remembered().forget_hosts();
                 let done = add_crawl(&conn, spec, name, job.as_ref(), now, kept).await;
                 let crawl = match done {
                     Ok(crawl) => crawl,
@@ -95,6 +97,7 @@ impl PostgresStore {
             })
             .await?;
         let open = OpenCrawl::new(rules, has_elders, keeps)?;
+        self.remembered().forget_hosts();
         self.opened().insert(crawl, open);
         Ok(())
     }

@@ -40,6 +40,32 @@ impl Fault {
         }
     }
 
+    /// No answer of the database to what was asked: it cannot be reached, or lets nobody in.
+    pub(super) fn is_absence(&self) -> bool {
+        match self {
+            Self::Unreachable(_) => true,
+            Self::Overtaken | Self::Store(_) => false,
+            Self::Driver(error) => match error.as_db_error() {
+                Some(answer) => code_is_of_a_closed_door(answer.code()),
+                None => is_of_the_connection(error),
+            },
+        }
+    }
+
+    /// What everybody may know: neither where the database is nor what it says.
+    pub(super) fn in_brief(&self) -> &'static str {
+        match self {
+            Self::Unreachable(_) => "no answer in time",
+            Self::Driver(error) if error.as_db_error().is_some() => "it lets nobody in",
+            _ => "no connection",
+        }
+    }
+
+    /// Somebody else has what was waited for.
+    pub(super) fn is_a_lock(&self) -> bool {
+        matches!(self, Self::Driver(error) if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE))
+    }
+
     /// The contract's error, naming the database.
     pub(super) fn at(self, place: &str) -> StoreError {
         if let Self::Store(error) = self {
@@ -54,6 +80,19 @@ impl Fault {
             (false, true) => StoreError::Unavailable(why),
             (false, false) => StoreError::Database(why),
         }
+    }
+
+    /// The same for whoever begins: a login that is refused is refused.
+    pub(super) fn at_first(self, place: &str) -> StoreError {
+        let refused =
+            matches!(&self, Self::Driver(error) if error.code().is_some_and(code_is_of_a_login));
+        if refused {
+            return StoreError::Database(format!(
+                "{place} refuses the login, user and password in the address must be those of the \
+                 database: {self}"
+            ));
+        }
+        self.at(place)
     }
 }
 
@@ -94,12 +133,26 @@ fn chain(error: &dyn std::error::Error, f: &mut std::fmt::Formatter<'_>) -> std:
     Ok(())
 }
 
-fn code_is_transient(code: &SqlState) -> bool {
-    // 08 connection exceptions, 53 insufficient resources, 57P shutdowns, 58 I/O of the system.
+/// 08 connection exceptions, 28 logins that are refused, 53300 too many connections, 57P shutdowns and
+/// starts.
+fn code_is_of_a_closed_door(code: &SqlState) -> bool {
     let class = code.code();
     class.starts_with("08")
-        || class.starts_with("53")
+        || code_is_of_a_login(code)
+        || class == "53300"
         || class.starts_with("57P0")
+}
+
+/// Whoever got in before waits: a password that was changed on one side will be on the other, and what was
+/// fetched meanwhile is not lost. Whoever begins is told.
+fn code_is_of_a_login(code: &SqlState) -> bool {
+    code.code().starts_with("28")
+}
+
+fn code_is_transient(code: &SqlState) -> bool {
+    // 53 insufficient resources, 58 I/O of the system.
+    code_is_of_a_closed_door(code)
+        || code.code().starts_with("53")
         || is_of_the_server(code)
         || [
             SqlState::T_R_DEADLOCK_DETECTED,
@@ -131,11 +184,12 @@ mod tests {
     #[test]
     fn what_another_attempt_or_another_server_may_cure_is_tried_again() {
         for code in [
-            "08006", "53300", "57P01", "58030", "58P01", "25006", "40P01", "57014",
+            "08006", "28000", "28P01", "53300", "57P01", "58030", "58P01", "25006", "40P01",
+            "57014",
         ] {
             assert!(code_is_transient(&SqlState::from_code(code)), "{code}");
         }
-        for code in ["28P01", "42601", "23505", "22P02"] {
+        for code in ["42601", "42501", "23505", "22P02"] {
             assert!(!code_is_transient(&SqlState::from_code(code)), "{code}");
         }
     }

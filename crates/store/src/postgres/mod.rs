@@ -4,7 +4,7 @@
 //! Modules in reading order:
 //!
 //! * [`options`], [`address`], [`tls`]: how a database is reached
-//! * [`pool`], [`retry`], [`fault`]: connections, patience, and what went wrong
+//! * [`pool`], [`retry`], [`breaker`], [`fault`]: connections, patience, its end, and what went wrong
 //! * [`schema`]: the format and its migrations
 //! * [`text`], [`identity`]: texts from strangers, and numbers made of hashes
 //! * [`crawls`], [`opened`]: a crawl's beginning, return and end, and those that are written here
@@ -16,7 +16,8 @@
 //! * [`reader`], [`records`], [`edges`], [`explain`]: questions
 //! * [`queue`], [`queue_rows`]: a crawl's queue, changed and looked at
 //! * [`overview`], [`pages`], [`purge`]: questions across crawls, and cleaning up
-//! * [`upkeep`], [`storage`], [`revise`]: what grows old, what there is, what is said anew
+//! * [`upkeep`], [`unused`], [`storage`], [`revise`]: what grows old, what nothing refers to, what there
+//!   is, what is said anew
 //! * [`duties`]: what servers do by themselves
 //! * [`jobs`], [`accounts`], [`workers`]: what servers and workers keep besides
 //! * [`backstage`], [`intake`], [`intake_rows`]: whole tables, for backups and copies
@@ -25,6 +26,7 @@ mod accounts;
 mod address;
 mod backstage;
 mod borrowing;
+mod breaker;
 mod clocks;
 mod commit;
 mod crawls;
@@ -56,6 +58,7 @@ mod storage;
 mod tallies;
 mod text;
 mod tls;
+mod unused;
 mod upkeep;
 mod workers;
 
@@ -112,7 +115,9 @@ impl PostgresStore {
             let conn = pool.take(options.patience).await?;
             schema::prepare(&conn, pool.place(), options.create).await
         };
-        let secret = prepared.await.map_err(|fault| fault.at(pool.place()))?;
+        let secret = prepared
+            .await
+            .map_err(|fault| fault.at_first(pool.place()))?;
         let loans = options
             .loans
             .clone()
@@ -210,6 +215,10 @@ impl Store for PostgresStore {
         change: QueueChange,
     ) -> Result<Changed, StoreError> {
         self.change(crawl, change).await
+    }
+
+    fn away(&self) -> Option<&'static str> {
+        self.pool.breaker.why_open()
     }
 
     async fn answers(&self) -> Result<(), StoreError> {

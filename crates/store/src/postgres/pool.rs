@@ -22,6 +22,7 @@ use tokio_postgres::{
 
 use super::{
     address::Address,
+    breaker::Breaker,
     clocks::Skew,
     fault::{Fault, is_of_the_server},
     tls::MakeTls,
@@ -67,6 +68,7 @@ pub(super) struct Pool {
     idle: Arc<Mutex<Vec<Conn>>>,
     closed: AtomicBool,
     skew: Arc<Skew>,
+    pub(super) breaker: Breaker,
 }
 
 /// One connection.
@@ -110,6 +112,7 @@ impl Pool {
             idle: Arc::default(),
             closed: AtomicBool::new(false),
             skew: Arc::default(),
+            breaker: Breaker::default(),
         })
     }
 
@@ -181,6 +184,11 @@ impl Pool {
         })
     }
 
+    /// Whether a new connection works. It is not kept, and takes nobody's place.
+    pub(super) async fn look(&self) -> Result<(), Fault> {
+        self.connect(Purpose::Questions).await.map(drop)
+    }
+
     async fn connect(&self, purpose: Purpose) -> Result<Conn, Fault> {
         let (client, connection) = self.address.config.connect(self.tls.clone()).await?;
         // Ends when the client is dropped. Errors reach whoever waits for an answer.
@@ -247,11 +255,10 @@ impl Conn {
         self.run("BEGIN").await
     }
 
-    /// A transaction that is over before it has reached the disk. Whatever is committed after it, by
-    /// whomever, and does wait for the disk has brought it there as well.
-    pub(super) async fn begin_light(&self) -> Result<(), Fault> {
+    /// The same with statements right after it, in one message.
+    pub(super) async fn begin_with(&self, more: &str) -> Result<(), Fault> {
         self.in_transaction.store(true, Ordering::Relaxed);
-        self.run("BEGIN; SET LOCAL synchronous_commit = off").await
+        self.run(&format!("BEGIN; {more}")).await
     }
 
     pub(super) fn is_in_transaction(&self) -> bool {

@@ -183,12 +183,13 @@ pub(super) async fn ensure_host(
     id: HostId,
     name: &str,
 ) -> Result<StoredHost, Fault> {
-    let sql = "INSERT INTO hosts (id, name) SELECT $1, $2
+    let sql = "INSERT INTO hosts (id, name, epoch)
+               SELECT $1, $2, (extract(epoch FROM clock_timestamp()) * 1000)::int8
                WHERE NOT EXISTS (SELECT 1 FROM hosts WHERE id = $1) ON CONFLICT DO NOTHING";
     conn.execute(sql, &[&id.0, &Said(name)]).await?;
     let found = hosts(conn, crawl, &[id]).await?;
-    let gone = || StoreError::Database("a host has vanished".into()).into();
-    found.into_iter().next().ok_or_else(gone)
+    // It may just have been removed, because nothing referred to it.
+    found.into_iter().next().ok_or(Fault::Overtaken)
 }
 
 pub(super) const PENDING: &str =

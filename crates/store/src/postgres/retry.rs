@@ -1,5 +1,5 @@
 //! Patience with a database that is away: what only the engine asks is asked again until there is an
-//! answer, what a server asks fails soon.
+//! answer, what a server asks fails soon, and at once when it is known to be away.
 
 use std::{
     future::Future,
@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::{
-    PostgresStore,
+    PostgresStore, breaker,
     fault::Fault,
     pool::{Purpose, Taken},
 };
@@ -50,7 +50,7 @@ impl Complaints {
 }
 
 /// How long to wait before the next attempt. Jitter keeps those who failed together apart.
-fn pause(attempt: u32) -> Duration {
+pub(super) fn pause(attempt: u32) -> Duration {
     let longest = SHORTEST
         .saturating_mul(1 << attempt.min(10))
         .min(LONGEST)
@@ -106,6 +106,7 @@ impl PostgresStore {
 
     /// Whether an attempt was the last one; waits where it was not.
     pub(super) async fn judge<T>(&self, number: u32, done: Result<T, Fault>) -> Attempt<T> {
+        breaker::learn(&self.pool, &done);
         match done {
             Err(Fault::Overtaken) => Attempt::Again,
             Err(fault) if fault.is_transient() && !self.pool.is_closed() => {
@@ -138,8 +139,14 @@ impl PostgresStore {
         if self.pool.is_closed() {
             return Err(StoreError::Stopped);
         }
+        if let Some(why) = self.pool.breaker.why_open() {
+            let place = self.pool.place();
+            let why = format!("{place}: {why}; it is not asked until it is back");
+            return Err(StoreError::Unavailable(why));
+        }
         let done = tokio::time::timeout(patience, work).await;
         let done = done.unwrap_or_else(|_| Err(Fault::Unreachable("no answer in time".into())));
+        breaker::learn(&self.pool, &done);
         done.map_err(|fault| fault.at(self.pool.place()))
     }
 }

@@ -58,6 +58,7 @@ impl Upkeep for PostgresStore {
             Ageing::Minutes => self.roll_up(before, HOUR_MINUTES, dry_run).await,
             Ageing::Hours => self.roll_up(before, DAY_MINUTES, dry_run).await,
             Ageing::Robots => self.forget_robots(before, dry_run).await,
+            Ageing::Unused => Box::pin(self.forget_unused(before, dry_run)).await,
             Ageing::Visits | Ageing::Failures | Ageing::Versions => Ok(Cleaned::default()),
         }
     }

@@ -5,6 +5,7 @@
 //! * [`link_lists`]: such texts over several crawls
 //! * [`codes`]: ranks, chains of redirects, what a crawl keeps, whether a refusal may be lifted
 //! * [`recent`]: a map that forgets
+//! * [`sieve`]: a set that may claim too much
 //! * [`compressed`]: frames made beside everything else
 
 pub(crate) mod codes;
@@ -12,3 +13,4 @@ pub(crate) mod compressed;
 pub(crate) mod link_lists;
 pub(crate) mod link_text;
 pub(crate) mod recent;
+pub(crate) mod sieve;

@@ -39,6 +39,7 @@ impl Writer {
         for other in self.open.values_mut() {
             other.first_lists = false;
         }
+        self.has_crawled = true;
         self.open.insert(crawl, open);
         let (name, seeds, now, job) = (new.name, new.seeds, new.now, new.job);
         let config_hash = new.spec.terrain.map(|terrain| terrain.config_hash);
@@ -85,6 +86,7 @@ impl Writer {
             first_lists: false,
             terrain: TerrainMemory::default(),
         };
+        self.has_crawled = true;
         self.open.insert(crawl, open);
         Ok(())
     }

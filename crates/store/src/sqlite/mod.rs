@@ -22,7 +22,8 @@
 //! * [`queue`], [`queue_rows`]: the queue of a crawl changed and looked at
 //! * [`pages`], [`overview`]: questions across crawls
 //! * [`purge`], [`sweep`]: what is forgotten, and the files that nothing refers to
-//! * [`upkeep`], [`chores`], [`storage`], [`revise`]: what grows old, what there is, what is said anew
+//! * [`upkeep`], [`chores`], [`unused`], [`storage`], [`revise`]: what grows old, what nothing refers to,
+//!   what there is, what is said anew
 //! * [`duties`]: what servers do by themselves
 //! * [`jobs`], [`keys`], [`accounts`]: what a server keeps besides
 //! * [`account_writer`]: keys and accounts, written from anywhere
@@ -68,6 +69,7 @@ mod storage;
 mod sweep;
 mod terrain;
 mod terrain_rows;
+mod unused;
 mod upkeep;
 mod writer;
 

@@ -38,6 +38,9 @@ impl Upkeep for SqliteStore {
         old: Cutoff,
         dry_run: bool,
     ) -> Result<Cleaned, StoreError> {
+        if what == Ageing::Unused {
+            return self.forget_unused(old.before, dry_run).await;
+        }
         let mut all = Cleaned::default();
         for chore in self.chores(what, old).await? {
             let done = if dry_run {
@@ -149,7 +152,8 @@ impl SqliteStore {
             Ageing::Minutes => Ok(vec![figures(HOUR_MINUTES)]),
             Ageing::Hours => Ok(vec![figures(DAY_MINUTES)]),
             Ageing::Robots => Ok(vec![Chore::Robots { before: at }]),
-            Ageing::Visits | Ageing::Failures | Ageing::Versions => Ok(Vec::new()),
+            // Visits are purged; what is unused is no chore, but many.
+            Ageing::Visits | Ageing::Failures | Ageing::Versions | Ageing::Unused => Ok(Vec::new()),
         }
     }
 }

@@ -21,6 +21,7 @@ use super::{
     reader,
     revise::Revision,
     statements::Statements,
+    unused::{Gone, Unused},
 };
 use crate::{
     contract::{
@@ -52,6 +53,7 @@ pub(crate) enum Command {
     Forgive(String, Reply<Option<HostId>>),
     Purge(Box<PurgeStep>, Reply<Purged>),
     Chore(Chore, Reply<Cleaned>),
+    Forget(Unused, Reply<Gone>),
     RepairCounts(CrawlId, Reply<()>),
     /// False if it was not so any more.
     Note(Note, Reply<bool>),
@@ -79,6 +81,8 @@ pub(crate) struct Writer {
     pub(crate) conn: Connection,
     pub(crate) open: FxHashMap<CrawlId, OpenCrawl>,
     pub(crate) memory: Memory,
+    /// Crawls were open since the file was.
+    pub(crate) has_crawled: bool,
     pub(crate) bodies: Appender,
     pub(crate) checkpoints: Checkpoints,
     // Dropped last: the file is given up when nothing writes to it any more.
@@ -98,6 +102,7 @@ impl Writer {
             conn,
             open: FxHashMap::default(),
             memory: Memory::new(),
+            has_crawled: false,
             bodies,
             checkpoints,
             _lock: lock,
@@ -150,6 +155,10 @@ impl Writer {
                 }
                 Command::Chore(chore, reply) => {
                     let done = self.chore(&chore);
+                    let _ = reply.send(done.map_err(|fault| fault.at(&self.path)));
+                }
+                Command::Forget(unused, reply) => {
+                    let done = self.forget(&unused);
                     let _ = reply.send(done.map_err(|fault| fault.at(&self.path)));
                 }
                 Command::RepairCounts(crawl, reply) => {

@@ -12,5 +12,6 @@ mod resting;
 mod rows;
 mod server;
 mod tls;
+mod unused;
 mod upkeep;
 mod web;

@@ -7,11 +7,12 @@ use trawl_store::{
     conformance::web::{breadth, fetched},
     contract::write::NewLink,
 };
+use trawl_testdb::Road;
 use trawl_types::{CrawlId, PageId};
 
 use crate::{
     rows::{assert_counters_are_true, assert_log_is_whole},
-    server::Server,
+    server::{Server, shared},
     web::{begin, commit, link, page, plain_store},
 };
 
@@ -84,6 +85,127 @@ async fn while_the_server_is_away_reads_fail_soon_and_commits_wait() {
     let (report, ()) = tokio::join!(write, restart);
     assert_eq!(report.counts.done, 1);
     assert_eq!(store.crawl(crawl).await.unwrap().last_seq.0, 1);
+}
+
+/// A store whose questions are given up soon.
+async fn hasty_store(url: &str) -> PostgresStore {
+    let options = PostgresOptions {
+        patience: Duration::from_millis(400),
+        ..PostgresOptions::default()
+    };
+    PostgresStore::open(url, options).await.unwrap()
+}
+
+/// What a question came to that was not answered.
+async fn unanswered(store: &PostgresStore, crawl: CrawlId) -> String {
+    match store.crawl(crawl).await {
+        Err(StoreError::Unavailable(why)) => why,
+        other => panic!("{other:?}"),
+    }
+}
+
+const NOT_ASKED: &str = "it is not asked until it is back";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_a_database_that_is_cut_off_nobody_waits_for_an_answer_until_it_is_back() {
+    let road = Road::to(&shared().database().await);
+    let store = hasty_store(road.url()).await;
+    let seed = link(&store, "a.test", 0);
+    let crawl = begin(&store, vec![seed.clone()], breadth()).await;
+    let page = page(&store, crawl, &seed).await;
+    road.stall();
+    for question in 1..=3 {
+        let why = unanswered(&store, crawl).await;
+        assert!(!why.contains(NOT_ASKED), "{question}: {why}");
+    }
+    while store.away().is_none() {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert_eq!(store.away(), Some("no answer in time"));
+    let why = unanswered(&store, crawl).await;
+    assert!(why.contains(NOT_ASKED), "{why}");
+    // What the engine asks is asked again and again, and what it hears is heard by all.
+    let write = commit(&store, crawl, vec![fetched(page, Vec::new())]);
+    let mend = async {
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        road.clear();
+    };
+    let (report, ()) = tokio::join!(write, mend);
+    assert_eq!(report.counts.done, 1);
+    assert_eq!(store.away(), None);
+    assert_eq!(store.crawl(crawl).await.unwrap().last_seq.0, 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_database_that_was_away_is_found_again_also_if_nobody_asks() {
+    let server = Server::start();
+    let store = hasty_store(&server.database().await).await;
+    let crawl = begin(&store, vec![link(&store, "a.test", 0)], breadth()).await;
+    server.crash();
+    while store.away().is_none() {
+        unanswered(&store, crawl).await;
+    }
+    assert_eq!(store.away(), Some("no connection"));
+    server.start_again();
+    while store.away().is_some() {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    store.crawl(crawl).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn slow_questions_keep_nobody_from_asking_others() {
+    let url = shared().database().await;
+    let store = hasty_store(&url).await;
+    let crawl = begin(&store, vec![link(&store, "a.test", 0)], breadth()).await;
+    let name = url.rsplit('/').next().unwrap().split('?').next().unwrap();
+    let lock = "BEGIN; LOCK TABLE crawls IN ACCESS EXCLUSIVE MODE";
+    let lock = shared().session(name, lock).await;
+    for question in 0..6 {
+        let why = unanswered(&store, crawl).await;
+        assert!(!why.contains(NOT_ASKED), "{question}: {why}");
+    }
+    assert_eq!(store.away(), None);
+    store.answers().await.unwrap();
+    drop(lock);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_is_not_let_in_any_more_waits_and_whoever_begins_is_told() {
+    let server = Server::start();
+    let url = server.database().await;
+    let sql = async |sql: &str| server.sql("postgres", sql).await;
+    sql("CREATE ROLE someone SUPERUSER LOGIN").await;
+    let url = url.replace("trawl:s3cret@", "someone:s3cret@");
+    let store = plain_store(&url).await;
+    let seed = link(&store, "a.test", 0);
+    let crawl = begin(&store, vec![seed.clone()], breadth()).await;
+    let page = page(&store, crawl, &seed).await;
+    sql("ALTER ROLE someone NOLOGIN").await;
+    sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'someone'").await;
+    // Connections that were open break first.
+    let refused = loop {
+        let why = unanswered(&store, crawl).await;
+        if why.contains("28000") || why.contains("lets nobody in") {
+            break why;
+        }
+    };
+    assert!(!refused.contains("s3cret"), "{refused}");
+    let error = PostgresStore::open(&url, PostgresOptions::default()).await;
+    let error = error.unwrap_err();
+    assert!(matches!(error, StoreError::Database(_)), "{error}");
+    let said = error.to_string();
+    assert!(
+        said.contains("refuses the login") && said.contains("28000"),
+        "{said}"
+    );
+    let write = commit(&store, crawl, vec![fetched(page, Vec::new())]);
+    let let_in = async {
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        sql("ALTER ROLE someone LOGIN").await;
+    };
+    let (report, ()) = tokio::join!(write, let_in);
+    assert_eq!(report.counts.done, 1);
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ mod backup;
 mod cleanup;
 mod copy;
 mod rebuild;
+mod reindex;
 mod replay;
 mod report;
 mod requeue;
@@ -28,7 +29,7 @@ pub(crate) async fn run(args: AdminArgs) -> anyhow::Result<ExitCode> {
         AdminCommand::Requeue(args) => requeue::run(&args).await,
         AdminCommand::Replay(args) => Box::pin(replay::run(&args)).await,
         AdminCommand::Copy(args) => Box::pin(copy::run(&args)).await,
-        AdminCommand::Rebuild(args) => Box::pin(rebuild::run(args)).await,
+        AdminCommand::Rebuild(args) => Box::pin(rebuild::run(&args)).await,
     }
 }
 

@@ -18,47 +18,71 @@ use crate::harness::{Trawl, Web, place};
 
 const SECRET: &str = "a secret that only two know";
 
-/// Objects by their paths, each with its checksum.
-type Objects = Arc<Mutex<BTreeMap<String, (Vec<u8>, String)>>>;
+/// An upload in parts: the checksum it will have, and its parts by number.
+type Upload = (String, BTreeMap<u32, Vec<u8>>);
+
+/// What the store has.
+#[derive(Default)]
+struct Held {
+    /// Objects by their paths, each with its checksum.
+    objects: BTreeMap<String, (Vec<u8>, String)>,
+    uploads: BTreeMap<String, Upload>,
+    /// Of all uploads.
+    parts: usize,
+}
+
+type Shared = Arc<Mutex<Held>>;
+
+/// What is wrong with the store.
+#[derive(Clone, Copy, PartialEq)]
+enum Flaw {
+    None,
+    /// It loses the last byte of whatever it is given.
+    Forgets,
+    /// It has no room for a third part.
+    Full,
+    /// It says that it puts parts together, and then that it cannot.
+    Muddles,
+}
 
 struct Store {
     endpoint: String,
-    objects: Objects,
+    held: Shared,
 }
 
 impl Store {
-    /// `forgets` makes it lose the last byte of whatever it is given.
-    fn start(forgets: bool) -> Self {
+    fn start(flaw: Flaw) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let endpoint = format!("http://{}", listener.local_addr().unwrap());
-        let objects = Objects::default();
-        let shared = Arc::clone(&objects);
+        let held = Shared::default();
+        let shared = Arc::clone(&held);
         thread::spawn(move || {
             for stream in listener.incoming() {
-                let objects = Arc::clone(&shared);
-                thread::spawn(move || serve(&stream.unwrap(), &objects, forgets));
+                let held = Arc::clone(&shared);
+                thread::spawn(move || serve(&stream.unwrap(), &held, flaw));
             }
         });
-        Self { endpoint, objects }
+        Self { endpoint, held }
     }
 
     fn names(&self) -> Vec<String> {
-        self.objects.lock().unwrap().keys().cloned().collect()
+        self.held.lock().unwrap().objects.keys().cloned().collect()
     }
 }
 
 struct Asked {
     method: String,
     path: String,
+    query: String,
     headers: BTreeMap<String, String>,
     body: Vec<u8>,
 }
 
-fn serve(stream: &TcpStream, objects: &Objects, forgets: bool) {
+fn serve(stream: &TcpStream, held: &Shared, flaw: Flaw) {
     let mut lines = BufReader::new(stream);
     while let Some(asked) = read(&mut lines) {
         let mut out = stream;
-        let answer = answer(&asked, objects, forgets);
+        let answer = answer(&asked, &mut held.lock().unwrap(), flaw);
         out.write_all(answer.as_bytes()).unwrap();
     }
 }
@@ -67,7 +91,9 @@ fn read(lines: &mut BufReader<&TcpStream>) -> Option<Asked> {
     let mut line = String::new();
     lines.read_line(&mut line).ok().filter(|read| *read > 0)?;
     let mut words = line.split(' ');
-    let (method, path) = (words.next()?.to_owned(), words.next()?.to_owned());
+    let (method, target) = (words.next()?.to_owned(), words.next()?);
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    let (path, query) = (path.to_owned(), query.to_owned());
     let mut headers = BTreeMap::new();
     loop {
         let mut line = String::new();
@@ -85,38 +111,94 @@ fn read(lines: &mut BufReader<&TcpStream>) -> Option<Asked> {
     Some(Asked {
         method,
         path,
+        query,
         headers,
         body,
     })
 }
 
-fn answer(asked: &Asked, objects: &Objects, forgets: bool) -> String {
-    let empty = |status: &str| format!("HTTP/1.1 {status}\r\nContent-Length: 0\r\n\r\n");
+fn says(status: &str, body: &str) -> String {
+    let length = body.len();
+    format!("HTTP/1.1 {status}\r\nContent-Length: {length}\r\n\r\n{body}")
+}
+
+fn answer(asked: &Asked, held: &mut Held, flaw: Flaw) -> String {
     if asked.headers["authorization"] != expected(asked) {
         let said = "<Error><Code>SignatureDoesNotMatch</Code></Error>";
-        let length = said.len();
-        return format!("HTTP/1.1 403 Forbidden\r\nContent-Length: {length}\r\n\r\n{said}");
+        return says("403 Forbidden", said);
     }
     assert_eq!(
         hex(&Sha256::digest(&asked.body)),
         asked.headers["x-amz-content-sha256"]
     );
-    let mut objects = objects.lock().unwrap();
+    if !asked.query.is_empty() {
+        return in_parts(asked, held, flaw);
+    }
     if asked.method == "PUT" {
         let mut body = asked.body.clone();
-        if forgets {
+        if flaw == Flaw::Forgets {
             body.pop();
         }
         let sum = asked.headers["x-amz-meta-sha256"].clone();
-        objects.insert(asked.path.clone(), (body, sum));
-        return empty("200 OK");
+        held.objects.insert(asked.path.clone(), (body, sum));
+        return says("200 OK", "");
     }
-    match objects.get(&asked.path) {
+    match held.objects.get(&asked.path) {
         Some((body, sum)) => format!(
             "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nx-amz-meta-sha256: {sum}\r\n\r\n",
             body.len()
         ),
-        None => empty("404 Not Found"),
+        None => says("404 Not Found", ""),
+    }
+}
+
+/// Uploads have names that must be encoded.
+fn in_parts(asked: &Asked, held: &mut Held, flaw: Flaw) -> String {
+    if asked.query == "uploads=" {
+        let name = format!("an/upload&{}", held.uploads.len());
+        let sum = asked.headers["x-amz-meta-sha256"].clone();
+        held.uploads.insert(name.clone(), (sum, BTreeMap::new()));
+        let name = name.replace('&', "&amp;");
+        return says("200 OK", &format!("<x><UploadId>{name}</UploadId></x>"));
+    }
+    let pairs = asked
+        .query
+        .split('&')
+        .filter_map(|pair| pair.split_once('='));
+    let pairs: BTreeMap<&str, &str> = pairs.collect();
+    let name = pairs["uploadId"].replace("%2F", "/").replace("%26", "&");
+    match asked.method.as_str() {
+        "PUT" => {
+            let number: u32 = pairs["partNumber"].parse().unwrap();
+            if flaw == Flaw::Full && number == 3 {
+                return says("507 Insufficient Storage", "<Error>full</Error>");
+            }
+            held.parts += 1;
+            let parts = &mut held.uploads.get_mut(&name).unwrap().1;
+            parts.insert(number, asked.body.clone());
+            format!("HTTP/1.1 200 OK\r\nETag: \"{number}&\"\r\nContent-Length: 0\r\n\r\n")
+        }
+        "POST" => {
+            if flaw == Flaw::Muddles {
+                return says("200 OK", "<Error><Code>InternalError</Code></Error>");
+            }
+            let (sum, parts) = held.uploads.remove(&name).unwrap();
+            let listed = parts.keys().map(|number| {
+                let tag = format!("&quot;{number}&amp;&quot;");
+                format!("<Part><PartNumber>{number}</PartNumber><ETag>{tag}</ETag></Part>")
+            });
+            let listed = listed.collect::<Vec<_>>().concat();
+            let wanted = format!("<CompleteMultipartUpload>{listed}</CompleteMultipartUpload>");
+            assert_eq!(String::from_utf8_lossy(&asked.body), wanted);
+            let whole = parts.into_values().flatten().collect();
+            held.objects.insert(asked.path.clone(), (whole, sum));
+            says("200 OK", "<CompleteMultipartUploadResult/>")
+        }
+        method => {
+            assert_eq!(method, "DELETE");
+            held.uploads.remove(&name).unwrap();
+            says("204 No Content", "")
+        }
     }
 }
 
@@ -133,7 +215,11 @@ fn expected(asked: &Asked) -> String {
     for needed in ["host", "x-amz-content-sha256", "x-amz-date"] {
         assert!(names.split(';').any(|name| name == needed), "{needed}");
     }
-    let mut canonical = vec![asked.method.clone(), asked.path.clone(), String::new()];
+    let mut canonical = vec![
+        asked.method.clone(),
+        asked.path.clone(),
+        asked.query.clone(),
+    ];
     for name in names.split(';') {
         canonical.push(format!("{name}:{}", asked.headers[name]));
     }
@@ -192,7 +278,7 @@ fn archive(database: &Path, store: &Store, secret: &str) -> Trawl {
 fn an_archive_is_sent_signed_and_removed_here_once_it_is_there() {
     let (_folder, database) = place();
     crawled(&database);
-    let store = Store::start(false);
+    let store = Store::start(Flaw::None);
     let done = archive(&database, &store, SECRET).run().expect_code(0);
     assert!(
         done.stdout.contains("s3://cold-data/trawl pages/"),
@@ -201,7 +287,7 @@ fn an_archive_is_sent_signed_and_removed_here_once_it_is_there() {
     );
     let names = store.names();
     assert_eq!(names.len(), 3, "{names:?}");
-    for (name, (bytes, sum)) in &*store.objects.lock().unwrap() {
+    for (name, (bytes, sum)) in &store.held.lock().unwrap().objects {
         assert!(name.starts_with("/cold-data/trawl%20pages/"), "{name}");
         assert_eq!(hex(&Sha256::digest(bytes)), *sum, "{name}");
     }
@@ -209,7 +295,7 @@ fn an_archive_is_sent_signed_and_removed_here_once_it_is_there() {
         .iter()
         .find(|name| name.ends_with(".ndjson.zst"))
         .unwrap();
-    let packed = store.objects.lock().unwrap()[pages].0.clone();
+    let packed = store.held.lock().unwrap().objects[pages].0.clone();
     let plain = zstd::decode_all(packed.as_slice()).unwrap();
     assert_eq!(String::from_utf8(plain).unwrap().lines().count(), 8);
     assert!(results(&database).is_empty());
@@ -219,7 +305,7 @@ fn an_archive_is_sent_signed_and_removed_here_once_it_is_there() {
 fn nothing_is_removed_unless_the_store_has_it_in_full() {
     let (_folder, database) = place();
     crawled(&database);
-    let good = Store::start(false);
+    let good = Store::start(Flaw::None);
     let done = archive(&database, &good, "another secret")
         .run()
         .expect_code(1);
@@ -229,7 +315,7 @@ fn nothing_is_removed_unless_the_store_has_it_in_full() {
         done.stderr
     );
     assert!(!done.stderr.contains("another secret"), "{}", done.stderr);
-    let forgetful = Store::start(true);
+    let forgetful = Store::start(Flaw::Forgets);
     let done = archive(&database, &forgetful, SECRET).run().expect_code(1);
     assert!(
         done.stderr.contains("nothing was removed"),
@@ -243,4 +329,37 @@ fn nothing_is_removed_unless_the_store_has_it_in_full() {
         .run()
         .expect_code(2);
     assert!(done.stderr.contains("AWS_ACCESS_KEY_ID"), "{}", done.stderr);
+}
+
+#[test]
+fn a_large_file_is_sent_in_parts_and_put_together() {
+    let (_folder, database) = place();
+    crawled(&database);
+    let store = Store::start(Flaw::None);
+    let call = archive(&database, &store, SECRET).env("TRAWL_S3_PART_SIZE", "700");
+    call.run().expect_code(0);
+    let held = store.held.lock().unwrap();
+    assert_eq!(held.objects.len(), 3);
+    assert!(held.parts > 2 && held.uploads.is_empty());
+    for (name, (bytes, sum)) in &held.objects {
+        assert_eq!(hex(&Sha256::digest(bytes)), *sum, "{name}");
+    }
+    assert!(results(&database).is_empty());
+}
+
+#[test]
+fn an_upload_in_parts_that_fails_is_given_up_and_nothing_is_removed() {
+    let (_folder, database) = place();
+    crawled(&database);
+    for flaw in [Flaw::Full, Flaw::Muddles] {
+        let store = Store::start(flaw);
+        let call = archive(&database, &store, SECRET).env("TRAWL_S3_PART_SIZE", "700");
+        let done = call.run().expect_code(1);
+        assert!(done.stderr.contains("was refused"), "{}", done.stderr);
+        let held = store.held.lock().unwrap();
+        assert!(held.parts > 1, "it had begun");
+        assert!(held.uploads.is_empty(), "it is given up");
+        assert!(!held.objects.keys().any(|name| name.contains(".ndjson")));
+    }
+    assert_eq!(results(&database).len(), 8);
 }

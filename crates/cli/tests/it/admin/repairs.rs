@@ -5,8 +5,8 @@ use std::path::Path;
 use serde_json::Value;
 use trawl_testweb::{Behaviour, Behaviours, WebSpec};
 
-use super::admin_on;
-use crate::harness::{Snapshot, Trawl, Web, place};
+use super::{admin, admin_on};
+use crate::harness::{Snapshot, Trawl, Web, place, postgres};
 
 fn crawl(database: &Path, url: &str, keep: &str) {
     let call = Trawl::crawl(database, "0").args(["--keep", keep, "--output", "none"]);
@@ -155,4 +155,41 @@ fn the_search_index_is_made_anew() {
         .run();
     let done = done.expect_code(2);
     assert!(done.stderr.contains("--index"), "{}", done.stderr);
+}
+
+#[test]
+fn the_search_index_beside_postgresql_is_made_anew() {
+    let (folder, file) = place();
+    let web = Web::start(WebSpec::small_site(12));
+    crawl(&file, &web.url(0, "/"), "markdown");
+    let database = postgres::database();
+    let from = format!("sqlite:{}", file.display());
+    let copied = admin("copy").args(["--from", &from, "--to", &database]);
+    copied.run().expect_code(0);
+    let index = folder.path().join("beside.search");
+    let rebuild = |args: &[&str]| {
+        let call = admin_on("rebuild", &database).args(["--index", "--search-index"]);
+        let call = call
+            .arg(&index)
+            .args(["--languages", "all", "--model", "none"]);
+        call.args(args).run()
+    };
+    let made = rebuild(&[]).expect_code(0).stdout;
+    assert!(made.contains("made anew, of 12 documents"), "{made}");
+    for check in ["--check", "--dry-run"] {
+        let would = rebuild(&[check]).expect_code(0).stdout;
+        assert!(would.contains("of 12 documents, would be"), "{would}");
+    }
+    let made = rebuild(&[]).expect_code(0).stdout;
+    assert!(made.contains("made anew, of 12 documents"), "{made}");
+    let other = postgres::database();
+    let call = admin_on("rebuild", &other).args(["--index", "--search-index"]);
+    let made = Trawl::on("keys", Path::new(&other)).args(["create", "somebody"]);
+    made.run().expect_code(0);
+    let call = call.arg(&index).args(["--model", "none"]).run();
+    assert!(
+        call.stderr.contains("made from another database"),
+        "{}",
+        call.stderr
+    );
 }

@@ -9,9 +9,9 @@ use trawl_testweb::WebSpec;
 
 use super::fleet::{
     Postgres, Worker, assert_at_rest, assert_nothing_is_held, assert_polite, assert_true_graph,
-    everything, server, wait_for_end,
+    everything, runs, server, wait_for_end,
 };
-use crate::harness::{Api, Dice, Web};
+use crate::harness::{Dice, Web};
 
 const WORKERS: usize = 4;
 const HOSTS: u32 = 300;
@@ -23,19 +23,6 @@ const FAULTS: usize = 30;
 const EACH: [usize; 6] = [0, 4, 6, 7, 8, 9];
 /// Short, so that a worker can be stopped for longer.
 const LOAN: &str = "2s";
-
-/// Whether the job runs. What was started anew may need a moment to answer.
-fn runs(api: &Api, job: &str) -> bool {
-    for _ in 0..200 {
-        if let Some(reply) = api.try_get(&format!("/jobs/{job}"))
-            && reply.status.is_success()
-        {
-            return reply.json()["status"] == "running";
-        }
-        thread::sleep(Duration::from_millis(20));
-    }
-    panic!("nobody says how the job is");
-}
 
 #[test]
 fn a_crawl_by_four_workers_survives_thirty_faults() {

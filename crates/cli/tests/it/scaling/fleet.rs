@@ -131,6 +131,19 @@ pub(crate) fn everything(web: &Web, delay_ms: u64) -> Value {
     })
 }
 
+/// Whether the job runs. What was started anew may need a moment to answer.
+pub(crate) fn runs(api: &Api, job: &str) -> bool {
+    for _ in 0..200 {
+        if let Some(reply) = api.try_get(&format!("/jobs/{job}"))
+            && reply.status.is_success()
+        {
+            return reply.json()["status"] == "running";
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    panic!("nobody says how the job is");
+}
+
 pub(crate) fn wait_for_end(api: &Api, job: &str) -> Value {
     let began = Instant::now();
     loop {

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::json;
 
 use super::rights::{changes, routes};
-use crate::harness::{Api, Server, Trawl, postgres};
+use crate::harness::{Api, Reply, Server, Trawl, postgres};
 
 const PASSWORD: &str = "correct horse battery";
 const OWN: (&str, &str) = ("sec-fetch-site", "same-origin");
@@ -182,6 +182,18 @@ fn a_server_that_starts_leaves_the_jobs_of_others_alone() {
     first.client().wait_for(&job, &["running"]);
 }
 
+/// What `/health/ready` says as soon as it says this.
+fn eventually(probe: &Api, says: impl Fn(&Reply) -> bool) -> Reply {
+    for _ in 0..3_000 {
+        let reply = probe.get("/health/ready");
+        if says(&reply) {
+            return reply;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    panic!("readiness never said so");
+}
+
 #[test]
 fn a_database_that_is_away_is_said_so_and_comes_back() {
     let postgres = postgres::start();
@@ -195,8 +207,12 @@ fn a_database_that_is_away_is_said_so_and_comes_back() {
         assert_eq!(reply.expect(503).json()["code"], "UNAVAILABLE");
     }
     probe.get("/health").expect(200);
+    // Once it is known, nobody waits for it.
+    let told = eventually(&probe, |reply| reply.json()["details"]["breaker"] == "open");
+    let reason = told.json()["details"]["reasons"][0].to_string();
+    assert!(reason.contains("refused at once"), "{reason}");
     postgres.start_again();
-    postgres::block_on(postgres.ready());
+    eventually(&probe, |reply| reply.status == 200);
     api.get("/jobs").expect(200);
     probe.get("/health/ready").expect(200);
 }

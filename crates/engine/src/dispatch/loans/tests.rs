@@ -96,11 +96,12 @@ async fn a_loan_that_was_lost_and_is_lent_again_is_not_let_go_with_the_old_one()
 
 /// A crawl of these hosts that runs in the store and here.
 async fn begin(dispatcher: &mut Dispatcher, hosts: impl Iterator<Item = String>) -> CrawlId {
-    let store = Arc::clone(&dispatcher.store);
-    let spec = CrawlSpec {
+    let mut spec = CrawlSpec {
         seeds: hosts.map(|host| format!("http://{host}/")).collect(),
         ..CrawlSpec::default()
     };
+    spec.scope.max_pages = Some(5);
+    let store = Arc::clone(&dispatcher.store);
     let plan = CrawlPlan::compile(spec, store.key_secret(), 2026).unwrap();
     let (seeds, rules) = (plan.seed_links(), plan.write_rules());
     let begun = store.create_crawl(&plan.spec, "", seeds, rules, None, NOW);
@@ -152,6 +153,25 @@ async fn a_crawl_without_hosts_borrows_its_own_while_another_has_plenty() {
     assert!(!dispatcher.frontier.is_idle(small), "it got its host");
     // In the order in which they became ready, all others would have come first.
     assert!(lent <= 1 + 4 * GULP as usize, "after {lent} hosts");
+}
+
+#[tokio::test]
+async fn pages_that_were_read_for_nothing_use_up_no_budget() {
+    let server = Server::start(&cache());
+    let store = worker(&server.empty_database().await).await;
+    let (_commands, inbox) = unbounded_channel();
+    let mut dispatcher = Dispatcher::begin(beginning(&store, 10), inbox);
+    let crawl = begin(&mut dispatcher, ["a.test".to_owned()].into_iter()).await;
+    // As many were settled here, and the store took none: others had taken the host over.
+    dispatcher.frontier.pages_at_least(crawl, 5);
+    assert!(dispatcher.frontier.budget_is_used(crawl));
+    dispatcher.ask_whether_complete(crawl, "the budget is used up");
+    let found = dispatcher.found.1.recv().await.unwrap();
+    dispatcher.take_found(found);
+    assert!(
+        !dispatcher.frontier.budget_is_used(crawl),
+        "the crawl goes on"
+    );
 }
 
 #[test]

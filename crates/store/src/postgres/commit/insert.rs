@@ -13,6 +13,7 @@ use crate::{
     postgres::{
         PostgresStore,
         fault::Fault,
+        identity::{first_choice, next_choice},
         pool::Conn,
         tallies::{self, Changes, slot_of},
         text::{Said, said},
@@ -43,11 +44,13 @@ pub(super) async fn write(
         .collect();
     sorted.sort_unstable_by_key(|row| row.page);
     // On their way together, and done in this order: nothing is left to be prepared in between.
-    for sql in [ADD_URLS, ADD_ROWS, ADD_HOSTS, tallies::ADD, WAKE] {
+    for sql in [ADD_URLS, STILL, ADD_ROWS, ADD_HOSTS, tallies::ADD, WAKE] {
         conn.prepare(sql).await?;
     }
-    let ((), inserted, ()) = tokio::try_join!(biased;
+    let relied_on = relied_on(found, &sorted);
+    let ((), (), inserted, ()) = tokio::try_join!(biased;
         add_urls(conn, work, found, &sorted),
+        make_sure(conn, &relied_on),
         add_rows(conn, work, found, &sorted),
         add_hosts(conn, store, work, found, &sorted),
     )?;
@@ -119,6 +122,40 @@ async fn add_urls(
     Ok(())
 }
 
+/// Numbers that were found taken before the transaction began, and must still be: those of pages that
+/// other crawls know, and those that were passed over because they are others'.
+fn relied_on(found: &[Candidate], rows: &[&NewRow]) -> Vec<i64> {
+    let mut pages = Vec::new();
+    for candidate in rows.iter().map(|row| &found[row.at]) {
+        let mut passed = first_choice(candidate.key);
+        while passed != candidate.page {
+            pages.push(passed.0);
+            passed = next_choice(passed);
+        }
+        if matches!(candidate.standing, Standing::Elsewhere) {
+            pages.push(candidate.page.0);
+        }
+    }
+    pages
+}
+
+const STILL: &str =
+    "SELECT count(*) FROM unnest($1::int8[]) n(page) JOIN urls u ON u.page = n.page";
+
+/// What nothing refers to is removed now and then: where that has just happened, pages are looked up
+/// anew.
+async fn make_sure(conn: &Conn, pages: &[i64]) -> Result<(), Fault> {
+    if pages.is_empty() {
+        return Ok(());
+    }
+    let there: i64 = conn.query_one(STILL, &[&pages]).await?.get(0);
+    if there < pages.len() as i64 {
+        conn.roll_back().await?;
+        return Err(Fault::Overtaken);
+    }
+    Ok(())
+}
+
 pub(super) const ADD_ROWS: &str =
     "INSERT INTO crawl_pages (crawl, page, host, rank, born, discovered_at, parent, depth,
       state, score, reason, reason_detail, chain)
@@ -175,8 +212,11 @@ async fn add_rows(
     Ok(added.iter().map(|row| PageId(row.get(0))).collect())
 }
 
-pub(super) const ADD_HOSTS: &str = "INSERT INTO hosts (id, name)
-    SELECT n.id, n.name FROM unnest($1::int8[], $2::text[]) n(id, name)
+/// A host that was removed and is known again must not repeat its numbers of loans: they begin with the
+/// time.
+pub(super) const ADD_HOSTS: &str = "INSERT INTO hosts (id, name, epoch)
+    SELECT n.id, n.name, (extract(epoch FROM clock_timestamp()) * 1000)::int8
+    FROM unnest($1::int8[], $2::text[]) n(id, name)
     WHERE NOT EXISTS (SELECT 1 FROM hosts h WHERE h.id = n.id)
     ORDER BY n.id ON CONFLICT DO NOTHING";
 

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     contract::{StoreError, queue::Planted, read::PendingUrl},
-    postgres::{PostgresStore, fault::Fault, pool::Conn, records},
+    postgres::{PostgresStore, fault::Fault, pool::Conn, records, unused::TOGETHER},
 };
 
 /// A URL that is new in the crawl, as it is written.
@@ -58,13 +58,12 @@ impl PostgresStore {
         found: &[Candidate],
         rows: &[NewRow],
     ) -> Result<FxHashSet<PageId>, Fault> {
-        let begin = async {
-            if work.has_ends() {
-                conn.begin_light().await
-            } else {
-                conn.begin().await
-            }
+        let first = if work.has_ends() {
+            format!("{LIGHTLY}; {TOGETHER}")
+        } else {
+            TOGETHER.to_owned()
         };
+        let begin = conn.begin_with(&first);
         let write = write(conn, self, work, found, rows);
         let ((), inserted) = tokio::try_join!(biased; begin, write)?;
         conn.commit().await?;
@@ -182,6 +181,10 @@ impl PostgresStore {
         Ok(())
     }
 }
+
+/// A transaction that is over before it has reached the disk. Whatever is committed after it, by whomever,
+/// and does wait for the disk has brought it there as well.
+const LIGHTLY: &str = "SET LOCAL synchronous_commit = off";
 
 /// A crawl as a commit finds it.
 struct Seen {

@@ -118,6 +118,11 @@ impl Memory {
         }
     }
 
+    /// Hosts may have been removed while nothing ran.
+    pub(in crate::postgres) fn forget_hosts(&mut self) {
+        self.hosts.clear();
+    }
+
     /// Rows of a crawl were removed so many times. What is remembered from before may be wrong.
     pub(super) fn is_cleared(&mut self, crawl: CrawlId, times: i64) {
         let before = self.cleared.get(&crawl);

@@ -3,7 +3,7 @@
 
 use std::{
     fs::File,
-    io::{self, Read},
+    io::{self, Read, Seek, SeekFrom},
     path::Path,
     time::Duration,
 };
@@ -22,12 +22,13 @@ use url::Url;
 
 use super::{
     packed::Facts,
+    parts,
     signature::{Credentials, Unsigned, encoded, hex, sign},
 };
 use crate::{exit::BadInput, settings::environment};
 
-/// What one request may bring, by the rules of S3.
-const LARGEST: u64 = 5 << 30;
+/// What is sent in one request. One may bring 5 GiB, by the rules of S3, but what fails is sent again.
+const PART: u64 = 256 << 20;
 const CHUNK: usize = 256 * 1024;
 /// Of what a store says when it refuses something.
 const TOLD: usize = 64 * 1024;
@@ -45,6 +46,31 @@ pub(super) struct Bucket {
     base: String,
     who: Credentials,
     name: String,
+    /// Files that are larger are sent in parts.
+    part: u64,
+}
+
+/// What a request brings.
+pub(super) struct Payload {
+    pub(super) bytes: u64,
+    pub(super) sha256: String,
+    pub(super) body: Body,
+}
+
+impl Payload {
+    pub(super) fn none() -> Self {
+        Self::text(String::new())
+    }
+
+    pub(super) fn text(text: String) -> Self {
+        let (bytes, sha256) = (text.len() as u64, hex(&Sha256::digest(text.as_bytes())));
+        let piece = (bytes > 0).then(|| Ok(Frame::data(Bytes::from(text))));
+        Self {
+            bytes,
+            sha256,
+            body: BoxBody::new(StreamBody::new(stream::iter(piece))),
+        }
+    }
 }
 
 impl Bucket {
@@ -94,6 +120,7 @@ impl Bucket {
             )),
             who,
             name: format!("s3://{bucket}/{prefix}"),
+            part: part_size()?,
         })
     }
 
@@ -103,23 +130,30 @@ impl Bucket {
 
     /// Sends a file, and asks for it again: it must be there in full, with its checksum.
     pub(super) async fn put(&self, folder: &Path, place: &str, file: &Facts) -> anyhow::Result<()> {
-        if file.bytes > LARGEST {
-            anyhow::bail!(
-                "{} has {} bytes, and one request takes 5 GiB at most: archive less at a time \
-                 (--crawl, --before), or to a folder",
-                file.name,
-                file.bytes
-            );
-        }
         let path = format!(
             "{}{}",
             self.base,
             encoded(&format!("{place}/{}", file.name))
         );
-        let body = body_of(&folder.join(&file.name))?;
-        let sent = self.ask(Method::PUT, &path, Some((file, body))).await?;
-        self.must_be_well(&path, sent).await?;
-        let head = self.ask(Method::HEAD, &path, None).await?;
+        let source = folder.join(&file.name);
+        if file.bytes > self.part {
+            parts::send(self, &path, &source, file, self.part).await?;
+        } else {
+            let payload = Payload {
+                bytes: file.bytes,
+                sha256: file.sha256.clone(),
+                body: body_of(&source, 0, file.bytes)?,
+            };
+            let sent = self.ask(Method::PUT, &path, "", Some(file), payload);
+            self.must_be_well(&path, sent.await?).await?;
+        }
+        self.must_be_there(&path, file).await
+    }
+
+    async fn must_be_there(&self, path: &str, file: &Facts) -> anyhow::Result<()> {
+        let head = self
+            .ask(Method::HEAD, path, "", None, Payload::none())
+            .await?;
         let said = |name: &str| {
             let value = head.headers().get(name)?.to_str().ok()?;
             Some(value.to_owned())
@@ -137,34 +171,39 @@ impl Bucket {
         Ok(())
     }
 
-    async fn ask(
+    /// `described` says what an object will be, where this request makes one.
+    pub(super) async fn ask(
         &self,
         method: Method,
         path: &str,
-        sent: Option<(&Facts, Body)>,
+        query: &str,
+        described: Option<&Facts>,
+        payload: Payload,
     ) -> anyhow::Result<Response<Incoming>> {
-        let nothing = hex(&Sha256::digest(b""));
         let at = chrono::Utc::now().format("%Y%m%dT%H%M%SZ").to_string();
         let mut headers = Vec::new();
-        if let Some((file, _)) = &sent {
-            headers.push(("content-length", file.bytes.to_string()));
+        if method == Method::PUT || method == Method::POST {
+            headers.push(("content-length", payload.bytes.to_string()));
+        }
+        if let Some(file) = described {
             headers.push(("x-amz-meta-sha256", file.sha256.clone()));
         }
         let unsigned = Unsigned {
             method: method.as_str(),
             host: &self.host,
             path,
-            sha256: sent.as_ref().map_or(&nothing, |(file, _)| &file.sha256),
+            query,
+            sha256: &payload.sha256,
             at: &at,
             headers,
         };
-        let uri = format!("{}://{}{path}", self.scheme, self.host);
+        let mark = if query.is_empty() { "" } else { "?" };
+        let uri = format!("{}://{}{path}{mark}{query}", self.scheme, self.host);
         let mut request = Request::builder().method(method.clone()).uri(uri);
         for (name, value) in sign(unsigned, &self.who) {
             request = request.header(name, value);
         }
-        let body = sent.map_or_else(no_body, |(_, body)| body);
-        let answer = self.client.request(request.body(body)?);
+        let answer = self.client.request(request.body(payload.body)?);
         match tokio::time::timeout(PATIENCE, answer).await {
             Ok(Ok(answer)) => Ok(answer),
             Ok(Err(error)) => anyhow::bail!("{}: {error}", self.name),
@@ -172,14 +211,21 @@ impl Bucket {
         }
     }
 
-    async fn must_be_well(&self, path: &str, answer: Response<Incoming>) -> anyhow::Result<()> {
+    /// What the store says, if it is content.
+    pub(super) async fn must_be_well(
+        &self,
+        path: &str,
+        answer: Response<Incoming>,
+    ) -> anyhow::Result<String> {
         let status = answer.status();
-        if status.is_success() {
-            return Ok(());
-        }
         let said = Limited::new(answer.into_body(), TOLD).collect().await;
         let said = said.map(Collected::to_bytes).unwrap_or_default();
-        let said: String = String::from_utf8_lossy(&said).chars().take(300).collect();
+        let said = String::from_utf8_lossy(&said).into_owned();
+        // What is put together may turn out to be wrong after the head was sent.
+        if status.is_success() && !said.contains("<Error>") {
+            return Ok(said);
+        }
+        let said: String = said.chars().take(300).collect();
         let said = crate::display::printable(&said);
         anyhow::bail!("{}: {path} was refused with {status}: {said}", self.name)
     }
@@ -199,14 +245,24 @@ fn required(name: &str) -> Result<String, BadInput> {
     })
 }
 
-fn no_body() -> Body {
-    BoxBody::new(StreamBody::new(stream::empty()))
+fn part_size() -> Result<u64, BadInput> {
+    let Some(text) = variable("TRAWL_S3_PART_SIZE") else {
+        return Ok(PART);
+    };
+    let wrong = || BadInput("TRAWL_S3_PART_SIZE: a number of bytes from 1 to 5 GiB".into());
+    let bytes: u64 = text.parse().map_err(|_| wrong())?;
+    if (1..=5 << 30).contains(&bytes) {
+        Ok(bytes)
+    } else {
+        Err(wrong())
+    }
 }
 
-/// A file in pieces, so that memory does not grow with it.
-fn body_of(path: &Path) -> io::Result<Body> {
-    let file = File::open(path)?;
-    let pieces = stream::unfold(Some(file), |file| async move {
+/// A part of a file in pieces, so that memory does not grow with it.
+pub(super) fn body_of(path: &Path, from: u64, bytes: u64) -> io::Result<Body> {
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::Start(from))?;
+    let pieces = stream::unfold(Some(file.take(bytes)), |file| async move {
         let mut file = file?;
         let mut piece = vec![0; CHUNK];
         match file.read(&mut piece) {

@@ -5,11 +5,12 @@
 //! * `writing`: the pages of one crawl in a file, and what stands beside it
 //! * `target`: a folder on this machine, or a place in a bucket
 //! * `packed`: a compressed file with its checksum, written and read back
-//! * `bucket`, `signature`: an S3-compatible store to send the files to
+//! * `bucket`, `parts`, `signature`: an S3-compatible store to send the files to, large ones in parts
 
 mod bucket;
 mod due;
 mod packed;
+mod parts;
 mod signature;
 mod target;
 mod writing;

@@ -24,6 +24,8 @@ pub(super) struct Unsigned<'r> {
     pub(super) host: &'r str,
     /// Encoded.
     pub(super) path: &'r str,
+    /// Encoded, in the order of names, without the question mark.
+    pub(super) query: &'r str,
     /// Of the body, in hexadecimal digits.
     pub(super) sha256: &'r str,
     /// `20260131T120000Z`.
@@ -53,8 +55,8 @@ pub(super) fn sign(request: Unsigned<'_>, who: &Credentials) -> Vec<(String, Str
         .map(|(name, value)| format!("{name}:{}\n", value.trim()));
     let lines = lines.collect::<Vec<_>>().concat();
     let canonical = format!(
-        "{}\n{}\n\n{lines}\n{names}\n{}",
-        request.method, request.path, request.sha256
+        "{}\n{}\n{}\n{lines}\n{names}\n{}",
+        request.method, request.path, request.query, request.sha256
     );
     let day = request.at.get(..8).unwrap_or_default();
     let scope = format!("{day}/{}/s3/aws4_request", who.region);
@@ -146,6 +148,7 @@ mod tests {
             method: "PUT",
             host: "examplebucket.s3.amazonaws.com",
             path: &encoded("/test$file.text"),
+            query: "",
             sha256: "44ce7dd67c959e0d3524ffac1771dfbba87d2b6b4b4e99e42034a8b803f8b072",
             at: "20130524T000000Z",
             headers: vec![
