@@ -36,7 +36,7 @@ async fn settlement(crawl: &Crawl<'_>, name: &str, body: &str) -> Settlement {
         NOW,
         200,
         [("Content-Type", &b"text/html"[..])],
-        body.as_bytes(),
+        body.to_owned().into(),
     );
     let visit = Visit {
         body: Some(record),

@@ -7,11 +7,11 @@ use trawl_store::{
     OpenOptions, SqliteStore, Store, StoreError,
     conformance::web::{Crawl, NOW, breadth, fetched, visit},
     contract::write::{CommitBatch, Settlement, Visit, VisitEnd},
-    segment,
+    segment::{self, Record},
 };
 use trawl_types::{OutcomeKind, PageId};
 
-fn batch(crawl: &Crawl<'_>, page: PageId, round: usize, body: Option<Vec<u8>>) -> CommitBatch {
+fn batch(crawl: &Crawl<'_>, page: PageId, round: usize, body: Option<Record>) -> CommitBatch {
     let names: Vec<String> = (0..200).map(|n| format!("{round}-{n}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let visit = Visit {
@@ -32,12 +32,10 @@ fn batch(crawl: &Crawl<'_>, page: PageId, round: usize, body: Option<Vec<u8>>) -
 }
 
 /// Commits until the disk is full; returns how many went through.
-async fn fill(crawl: &Crawl<'_>, body: Option<&[u8]>) -> (usize, StoreError) {
+async fn fill(crawl: &Crawl<'_>, body: Option<&Record>) -> (usize, StoreError) {
     for round in 0..10_000 {
         let page = crawl.pending().await[0].page;
-        let commit = crawl
-            .store
-            .commit(batch(crawl, page, round, body.map(Into::into)));
+        let commit = crawl.store.commit(batch(crawl, page, round, body.cloned()));
         if let Err(error) = commit.await {
             return (round, error);
         }
@@ -117,14 +115,14 @@ async fn a_full_disk_loses_nothing_and_the_same_handle_goes_on() {
         let noise = |size: usize| (0..size).map(|n| (n * n % 251) as u8).collect::<Vec<u8>>();
         let record = body.map(|size| {
             let body = noise(size);
-            segment::encode("https://a.test/", NOW, 200, [], &body)
+            segment::encode("https://a.test/", NOW, 200, [], body.into())
         });
         let ballast = disk.0.path().join("ballast");
         std::fs::write(&ballast, vec![0; 2 << 20]).unwrap();
         let path = disk.0.path().join(format!("t{}.db", body.is_some()));
         let store = SqliteStore::open(&path, &OpenOptions::default()).unwrap();
         let crawl = Crawl::begin(&store, &["a"], breadth()).await;
-        let (commits, error) = fill(&crawl, record.as_deref()).await;
+        let (commits, error) = fill(&crawl, record.as_ref()).await;
         assert!(matches!(error, StoreError::Full { .. }), "{error}");
         is_sound(&crawl, &path, commits).await;
         std::fs::remove_file(&ballast).unwrap();

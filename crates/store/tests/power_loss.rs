@@ -34,7 +34,7 @@ async fn crawl_a_little(crawl: &Crawl<'_>, commits: usize, dice: &mut StdRng) {
         names.sort_unstable();
         names.dedup();
         let body = body_of(url.page.0);
-        let record = segment::encode(&url.address, NOW, 200, [], &body);
+        let record = segment::encode(&url.address, NOW, 200, [], body.into());
         let visit = Visit {
             body: Some(record),
             ..visit(OutcomeKind::Fetched)
@@ -181,7 +181,7 @@ async fn survives(path: &Path, id: CrawlId) -> i64 {
     store.reopen_crawl(id, breadth()).await.unwrap();
     let crawl = Crawl { store: &store, id };
     let url = crawl.pending().await.remove(0);
-    let record = segment::encode("https://a.test/", NOW, 200, [], b"after");
+    let record = segment::encode("https://a.test/", NOW, 200, [], b"after".to_vec().into());
     let visit = Visit {
         body: Some(record),
         ..visit(OutcomeKind::Fetched)

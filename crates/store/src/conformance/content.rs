@@ -107,7 +107,7 @@ pub async fn content_is_read_back(store: &dyn Store) {
     let crawl = Crawl::begin(store, &["a", "b"], breadth()).await;
     let json = br#"{"markdown":"one"}"#;
     let kept = Digest {
-        content: Some(encode_content("https://a.test/a", NOW, json)),
+        content: Some(encode_content("https://a.test/a", NOW, json.to_vec())),
         ..Digest::default()
     };
     end(&crawl, "a", digested(1, kept)).await;
@@ -133,7 +133,7 @@ pub async fn an_unchanged_page_has_the_content_of_its_earlier_visit(store: &dyn 
     let kept = || Digest {
         text_hash: Some([5; 32]),
         near: Some(77),
-        content: Some(encode_content("https://a.test/a", NOW, json)),
+        content: Some(encode_content("https://a.test/a", NOW, json.to_vec())),
         ..Digest::default()
     };
     end(&first, "a", digested(1, kept())).await;

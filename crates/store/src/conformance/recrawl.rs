@@ -47,7 +47,7 @@ pub async fn earlier_validators_are_offered(store: &dyn Store) {
 
 pub async fn not_modified_inherits_what_the_earlier_visit_saw(store: &dyn Store) {
     let first = Crawl::begin(store, &["a"], breadth()).await;
-    let body = encode("https://a.test/a", NOW, 200, [], b"hello");
+    let body = encode("https://a.test/a", NOW, 200, [], b"hello".to_vec().into());
     let seen = Visit {
         body: Some(body),
         ..with_validators()
@@ -136,7 +136,7 @@ pub async fn bodies_are_read_back(store: &dyn Store) {
     let crawl = Crawl::begin(store, &["a", "b", "c"], breadth()).await;
     for name in ["a", "b"] {
         let text = name.repeat(5000);
-        let record = encode("https://a.test/", NOW, 200, [], text.as_bytes());
+        let record = encode("https://a.test/", NOW, 200, [], text.into());
         let kept = Visit {
             body: Some(record),
             ..visit(OutcomeKind::Fetched)

@@ -18,8 +18,8 @@ const LATER: UnixMillis = UnixMillis(NOW.0 + 10 * 86_400_000);
 
 fn with_records(name: &str, at: UnixMillis) -> Visit {
     let url = format!("https://a.test/{name}");
-    let body = encode(&url, at, 200, [], name.as_bytes());
-    let content = encode_content(&url, at, format!("{{\"of\":\"{name}\"}}").as_bytes());
+    let body = encode(&url, at, 200, [], name.to_owned().into());
+    let content = encode_content(&url, at, format!("{{\"of\":\"{name}\"}}").into());
     Visit {
         body: Some(body),
         crawled_at: at,
@@ -232,7 +232,7 @@ pub async fn what_is_stored_adds_up(store: &(impl Store + Overview + Upkeep)) {
 pub async fn a_revised_visit_is_the_newest_of_its_page(store: &(impl Store + Overview + Upkeep)) {
     let crawl = mixed(store).await;
     finish(&crawl).await;
-    let content = encode_content("https://a.test/a", LATER, b"{\"of\":\"other\"}");
+    let content = encode_content("https://a.test/a", LATER, b"{\"of\":\"other\"}".to_vec());
     let digest = Digest {
         text_hash: Some([99; 32]),
         content: Some(content),

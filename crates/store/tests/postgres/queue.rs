@@ -149,7 +149,7 @@ async fn bodies_go_with_the_last_visit_that_refers_to_them() {
     let url = server::shared().database().await;
     let store = plain_store(&url).await;
     let seed = link(&store, "a.test", 0);
-    let body = encode("https://a.test/0", NOW, 200, [], b"body");
+    let body = encode("https://a.test/0", NOW, 200, [], b"body".to_vec().into());
     let with_body = Visit {
         body: Some(body),
         ..visit(OutcomeKind::Fetched)
