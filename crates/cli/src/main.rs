@@ -42,10 +42,11 @@ fn main() -> ExitCode {
     if !matches!(cli.command, Command::Serve(_) | Command::Worker(_)) {
         logs::start(cli.verbose, "warn", false);
     }
-    let runtime = match tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-    {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    if let Some(threads) = cli.threads {
+        builder.worker_threads(usize::from(threads));
+    }
+    let runtime = match builder.enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return exit::report(&anyhow::Error::new(error)),
     };

@@ -49,6 +49,10 @@ pub(crate) struct Cli {
     /// Say more (repeat for still more)
     #[arg(short, long, global = true, action = ArgAction::Count)]
     pub(crate) verbose: u8,
+    /// Work with so many threads instead of one for each core: processes that share a machine share
+    /// its cores
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
 }
 
 #[derive(Debug, Subcommand)]

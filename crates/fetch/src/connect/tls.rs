@@ -1,6 +1,9 @@
 //! TLS by rustls: the roots browsers trust plus the operator's own, and errors people can read.
 
-use std::{io, sync::Arc};
+use std::{
+    io,
+    sync::{Arc, LazyLock},
+};
 
 use rustls::{
     CertificateError, ClientConfig, Error as TlsError, RootCertStore,
@@ -60,9 +63,15 @@ impl Tls {
     }
 }
 
-fn roots(extra: &[String]) -> Result<RootCertStore, SpecError> {
+/// Whom browsers trust. Read once: every crawl wants them, and it takes a millisecond.
+static BROWSERS: LazyLock<RootCertStore> = LazyLock::new(|| {
     let mut store = RootCertStore::empty();
     store.add_parsable_certificates(webpki_root_certs::TLS_SERVER_ROOT_CERTS.iter().cloned());
+    store
+});
+
+fn roots(extra: &[String]) -> Result<RootCertStore, SpecError> {
+    let mut store = BROWSERS.clone();
     for (index, pem) in extra.iter().enumerate() {
         let wrong =
             |problem: String| SpecError::new(format!("fetch.extra_roots[{index}]"), problem);
