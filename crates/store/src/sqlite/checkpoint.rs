@@ -21,7 +21,7 @@ const INTERVAL: Duration = Duration::from_secs(1);
 const MANY_PAGES: i32 = 512;
 /// A log of more pages than this is written from its front again, for which the writer must stand
 /// still for a moment. Its space is kept: to overwrite a file is cheaper than to let it grow.
-const LONG_LOG: i64 = 1024;
+const LONG_LOG: i64 = 2048;
 /// For every moment of writing back as many of rest: a slow disk is left to others, too.
 const REST: u32 = 1;
 

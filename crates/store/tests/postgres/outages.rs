@@ -11,7 +11,7 @@ use trawl_testdb::Road;
 use trawl_types::{CrawlId, PageId};
 
 use crate::{
-    rows::{assert_counters_are_true, assert_log_is_whole},
+    rows::{assert_counters_are_true, assert_log_is_whole, number},
     server::{Server, shared},
     web::{begin, commit, link, page, plain_store},
 };
@@ -60,6 +60,35 @@ async fn a_server_that_is_stopped_in_the_middle_of_commits_loses_and_doubles_not
     // Seeds, one page of its own for each, and those among the forty that are no seeds.
     assert_eq!(counts.discovered, (2 * PAGES + 35) as u64);
     assert_eq!(counts.edges, 2 * PAGES as u64);
+    assert_counters_are_true(&url, &store, crawl).await;
+}
+
+/// Links do not wait for the disk: the ends that follow bring them there. Here the server loses its memory
+/// in between.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn links_that_are_lost_before_their_page_is_settled_are_recorded_again() {
+    let server = Server::start();
+    let url = server.database().await;
+    let name = url.rsplit('/').next().unwrap().split('?').next().unwrap();
+    let store = plain_store(&url).await;
+    let seed = link(&store, "a.test", 0);
+    let crawl = begin(&store, vec![seed.clone()], breadth()).await;
+    let page = page(&store, crawl, &seed).await;
+    // Whoever settles a page has to wait for this.
+    let held = "BEGIN; SELECT 1 FROM crawls FOR UPDATE";
+    let _held = server.session(name, held).await;
+    let links = (1..=50).map(|n| link(&store, "b.test", n)).collect();
+    let write = commit(&store, crawl, vec![fetched(page, links)]);
+    let fault = async {
+        while number(&url, "SELECT count(*) FROM crawl_pages").await < 51 {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        server.crash();
+        server.start_again();
+    };
+    let (report, ()) = tokio::join!(write, fault);
+    assert_eq!((report.discovered, report.admitted.len()), (50, 50));
+    assert_eq!(number(&url, "SELECT count(*) FROM crawl_pages").await, 51);
     assert_counters_are_true(&url, &store, crawl).await;
 }
 
