@@ -172,7 +172,7 @@ async fn an_allowed_network_may_be_contacted() {
     });
     let url = Url::parse("http://a.test/").unwrap();
     let answer = fetcher.start(Request::get(url)).await.unwrap();
-    assert_eq!(answer.body().await.unwrap().bytes, b"page");
+    assert_eq!(answer.body().await.unwrap().bytes, b"page"[..]);
     assert!(server.requests()[0].contains("host: a.test\r\n"));
 }
 

@@ -228,7 +228,7 @@ async fn headers_that_browsers_put_up_with_are_put_up_with() {
         .await
         .unwrap();
     assert_eq!(head.content_type.as_deref(), Some("text/html"));
-    assert_eq!(body.bytes, b"ok");
+    assert_eq!(body.bytes, b"ok"[..]);
 }
 
 #[tokio::test]

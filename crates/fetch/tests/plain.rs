@@ -21,7 +21,7 @@ async fn a_page_comes_back_with_its_head() {
     assert_eq!(head.content_length, Some(8));
     assert_eq!(head.etag.as_deref(), Some("\"1\""));
     assert_eq!(head.robots_tags, ["noindex"]);
-    assert_eq!(body.bytes, b"<p>hello");
+    assert_eq!(body.bytes, b"<p>hello"[..]);
     assert_eq!((body.truncated, body.wire_bytes), (false, 8));
     let request = &server.requests()[0];
     assert!(request.starts_with("GET /a?b=1 HTTP/1.1\r\n"), "{request}");
@@ -189,7 +189,7 @@ async fn extra_bytes_after_a_body_end_the_connection_and_not_the_page() {
     let fetcher = fetcher(|_| ());
     for _ in 0..3 {
         let (_, body) = get(&fetcher, server.url("/")).await.unwrap();
-        assert_eq!(body.bytes, b"four");
+        assert_eq!(body.bytes, b"four"[..]);
     }
     assert_eq!(server.connections(), 3);
 }

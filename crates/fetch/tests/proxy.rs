@@ -108,7 +108,7 @@ async fn an_http_proxy_is_asked_for_plain_pages_in_full() {
     let proxy = http_proxy(SocketAddr::from(([127, 0, 0, 1], 1))).await;
     let fetcher = through(&proxy, "http", |_| ());
     let (_, body) = get(&fetcher, url("http://example.org/a?b")).await.unwrap();
-    assert_eq!(body.bytes, b"by proxy");
+    assert_eq!(body.bytes, b"by proxy"[..]);
     let request = &proxy.requests()[0];
     assert!(request.starts_with("GET http://example.org/a?b HTTP/1.1\r\n"));
     assert!(request.contains(BASIC), "{request}");
@@ -160,7 +160,7 @@ async fn socks5_gets_a_checked_address_and_socks5h_the_name() {
     let remote = through(&proxy, "socks5h", |_| ());
     for (fetcher, asked) in [(local, "127.0.0.9:80"), (remote, "a.test:80")] {
         let (_, body) = get(&fetcher, url("http://a.test/")).await.unwrap();
-        assert_eq!(body.bytes, b"by socks");
+        assert_eq!(body.bytes, b"by socks"[..]);
         assert_eq!(proxy.requests().last().unwrap(), asked);
     }
     assert!(site.requests()[0].starts_with("GET / HTTP/1.1\r\n"));

@@ -90,11 +90,11 @@ fn every_encoding_decodes_however_the_bytes_arrive() {
 fn names_are_read_in_any_case_and_identity_changes_nothing() {
     let wire = encode("gzip", b"hello");
     for name in ["GZIP", "x-gzip", " gzip , identity", "identity, x-GZip"] {
-        assert_eq!(decode(name, &wire, CAPS, 99).unwrap().bytes, b"hello");
+        assert_eq!(decode(name, &wire, CAPS, 99).unwrap().bytes, b"hello"[..]);
     }
     assert_eq!(
         decode("identity", b"hello", CAPS, 99).unwrap().bytes,
-        b"hello"
+        b"hello"[..]
     );
 }
 
@@ -102,10 +102,7 @@ fn names_are_read_in_any_case_and_identity_changes_nothing() {
 fn encodings_one_over_the_other_are_undone_in_order() {
     let wire = encode("zstd", &encode("br", &encode("gzip", b"hello")));
     let body = decode("gzip, br, zstd", &wire, CAPS, 3).unwrap();
-    assert_eq!(
-        (body.bytes.as_slice(), body.truncated),
-        (&b"hello"[..], false)
-    );
+    assert_eq!((&body.bytes[..], body.truncated), (&b"hello"[..], false));
 }
 
 #[test]
@@ -192,7 +189,7 @@ fn several_gzip_members_are_one_body_and_bytes_behind_them_are_ignored() {
     for chunk in [1, 5, 1000] {
         let body = decode("gzip", &wire, CAPS, chunk).unwrap();
         assert_eq!(
-            (body.bytes.as_slice(), body.truncated),
+            (&body.bytes[..], body.truncated),
             (&b"hello world"[..], false)
         );
     }
@@ -209,10 +206,7 @@ fn gzip_headers_with_every_field_are_skipped() {
     wire.extend(&sum[sum.len() - 8..]);
     for chunk in [1, 1000] {
         let body = decode("gzip", &wire, CAPS, chunk).unwrap();
-        assert_eq!(
-            (body.bytes.as_slice(), body.truncated),
-            (&b"hello"[..], false)
-        );
+        assert_eq!((&body.bytes[..], body.truncated), (&b"hello"[..], false));
     }
 }
 
@@ -301,7 +295,8 @@ fn a_compressed_stream_that_gives_nothing_for_ever_is_stopped() {
     // Stored blocks of no bytes, as many as are wanted.
     let blocks = [0, 0, 0, 0xff, 0xff].repeat(1000);
     let mut reader = BodyReader::new(Some("deflate"), caps, None).unwrap();
-    let taken = (0..1000).find(|_| reader.push(&blocks).unwrap() == Push::Enough);
+    let taken =
+        (0..1000).find(|_| reader.push(Bytes::from(blocks.clone())).unwrap() == Push::Enough);
     assert!(taken.is_some_and(|chunks| chunks < 100));
     assert_eq!(reader.finish().unwrap_err().kind, OutcomeKind::BadEncoding);
 }
