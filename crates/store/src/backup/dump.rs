@@ -148,7 +148,7 @@ mod tests {
             trawl_types::UnixMillis(0),
             b"{}".to_vec(),
         );
-        let hex = super::super::files::hex(&frame::compress(&record).unwrap());
+        let hex = super::super::files::hex(&frame::compress(&record.bytes()).unwrap());
         let text = format!(
             "COPY public.records (crawl, seq, kind, record) FROM stdin;\n\
              1\t1\t1\t\\\\x{hex}\n1\t2\t1\t\\\\x{}\n\\.\n",

@@ -89,7 +89,7 @@ mod tests {
         assert_eq!(members(&groups), [[2, 1, 3, 0]]);
         for (number, start) in &groups[0].members {
             let there = &groups[0].plain[*start as usize..];
-            assert!(there.starts_with(&records[*number].to_vec()));
+            assert!(there.starts_with(&records[*number].bytes()));
         }
     }
 

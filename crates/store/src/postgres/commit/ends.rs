@@ -134,40 +134,35 @@ impl PostgresStore {
         keep_retries(conn, work, &ends).await?;
         refuse_rows(conn, work, &mut ends).await?;
         log::find_elders(conn, work, &mut ends).await?;
-        self.write_visits(conn, work, &mut ends).await?;
+        write_visits(conn, work, &mut ends).await?;
         super::depth::reconsider(self, conn, work, &mut ends).await?;
         ends.lifted.sort_unstable();
         ends.lifted.dedup();
         write_figures(conn, work, &fence, &mut ends).await?;
         Ok(ends)
     }
+}
 
-    /// Everybody who settles pages of the crawl waits meanwhile: what does not depend on each other is
-    /// on its way together.
-    async fn write_visits(
-        &self,
-        conn: &Conn,
-        work: &mut Work,
-        ends: &mut Ends,
-    ) -> Result<(), Fault> {
-        let made = lists::made(work, ends);
-        let hashes = content::hashes(conn, work, ends).await?;
-        let ((), known, firsts) = tokio::try_join!(
-            finish_rows(conn, work, ends),
-            lists::known(conn, &made),
-            content::originals(conn, work, ends, &hashes),
-        )?;
-        content::mark_copies(work, ends, &hashes, &firsts);
-        let news = lists::compared(work, ends, &made, &known)?;
-        let figures = activity::counted(work, ends);
-        let (near, (), ()) = tokio::try_join!(
-            log::write(conn, work, ends),
-            lists::write(conn, work, &news),
-            activity::write(conn, work, figures),
-        )?;
-        ends.changes.near_duplicates(near);
-        Ok(())
-    }
+/// Everybody who settles pages of the crawl waits meanwhile: what does not depend on each other is on its
+/// way together.
+async fn write_visits(conn: &Conn, work: &mut Work, ends: &mut Ends) -> Result<(), Fault> {
+    let made = lists::made(work, ends);
+    let hashes = content::hashes(conn, work, ends).await?;
+    let ((), known, firsts) = tokio::try_join!(
+        finish_rows(conn, work, ends),
+        lists::known(conn, &made),
+        content::originals(conn, work, ends, &hashes),
+    )?;
+    content::mark_copies(work, ends, &hashes, &firsts);
+    let news = lists::compared(work, ends, &made, &known)?;
+    let figures = activity::counted(work, ends);
+    let (near, (), ()) = tokio::try_join!(
+        log::write(conn, work, ends),
+        lists::write(conn, work, &news),
+        activity::write(conn, work, figures),
+    )?;
+    ends.changes.near_duplicates(near);
+    Ok(())
 }
 
 /// The crawl in numbers, and its hosts.
