@@ -18,34 +18,31 @@ pub(crate) struct Group {
 pub(crate) fn groups(records: Vec<Record>) -> Vec<Group> {
     let mut order: Vec<usize> = (0..records.len()).collect();
     order.sort_by_key(|number| records[*number].family());
+    let lengths: Vec<usize> = records.iter().map(Record::len).collect();
     let mut records: Vec<Option<Record>> = records.into_iter().map(Some).collect();
     let mut rest = order.as_slice();
     let mut groups = Vec::new();
     while !rest.is_empty() {
-        let (these, others) = rest.split_at(first_group(rest, &records));
-        groups.push(Group::of(these, &mut records));
+        let (these, others) = rest.split_at(first_group(rest, &lengths));
+        let bytes = these.iter().map(|number| lengths[*number]).sum();
+        groups.push(Group::of(these, bytes, &mut records));
         rest = others;
     }
     groups
 }
 
 /// How many records fit into one group; one at least.
-fn first_group(order: &[usize], records: &[Option<Record>]) -> usize {
+fn first_group(order: &[usize], lengths: &[usize]) -> usize {
     let mut bytes = 0;
     let fits = |number: &&usize| {
-        bytes += length(&records[**number]);
+        bytes += lengths[**number];
         bytes <= FRAME_BYTES
     };
     order.iter().take_while(fits).count().max(1)
 }
 
-fn length(record: &Option<Record>) -> usize {
-    record.as_ref().map_or(0, Record::len)
-}
-
 impl Group {
-    fn of(numbers: &[usize], records: &mut [Option<Record>]) -> Self {
-        let bytes = numbers.iter().map(|number| length(&records[*number])).sum();
+    fn of(numbers: &[usize], bytes: usize, records: &mut [Option<Record>]) -> Self {
         let mut group = Self {
             plain: Vec::with_capacity(bytes),
             members: Vec::with_capacity(numbers.len()),
