@@ -456,7 +456,7 @@ fn weight_of(settlement: &Settlement) -> usize {
     let links: usize = settlement
         .links
         .iter()
-        .map(|link| 128 + link.target.address_len() + link.anchor.len())
+        .map(|link| size_of_val(link) + link.target.address_len() + link.anchor.len())
         .sum();
     let body = match &settlement.end {
         VisitEnd::Final(visit) => {

@@ -64,7 +64,7 @@ use running::Running;
 
 /// Settled pages that may wait for their commit before no more are leased.
 const MOST_UNCOMMITTED: usize = 2048;
-const MOST_UNCOMMITTED_BYTES: usize = 12 << 20;
+const MOST_UNCOMMITTED_BYTES: usize = 10 << 20;
 /// Messages handled before the frontier is asked again.
 const MOST_PER_ROUND: usize = 256;
 
