@@ -16,7 +16,10 @@ use trawl_types::UnixMillis;
 use super::{PostgresStore, fault::Fault, pool::Conn};
 use crate::{
     contract::{StoreError, upkeep::Cleaned},
-    shared::{link_text::parse, sieve::Sieve},
+    shared::{
+        link_text::parse,
+        sieve::{Sieve, straggling_since},
+    },
 };
 
 /// Held to the end of a transaction by whoever writes links.
@@ -35,8 +38,6 @@ const GOING: usize = 500;
 const STEPPING: Duration = Duration::from_mins(1);
 /// How often a transaction is tried while others are at it.
 const TRIES: u32 = 100;
-/// A crawl that has ended may be written for a while: answers were under way.
-const STRAGGLING: i64 = 3_600_000;
 
 /// Tables whose rows refer to pages and hosts.
 const REFERRERS: [&str; 3] = [
@@ -170,13 +171,11 @@ impl PostgresStore {
         before: UnixMillis,
         dry_run: bool,
     ) -> Result<Cleaned, StoreError> {
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-        let now = now.map_or(0, |since| since.as_millis() as i64);
         let mut seen = Seen {
             pages: Sieve::new(rand::random()),
             hosts: Sieve::new(rand::random()),
             cleared: FxHashMap::default(),
-            since: now - STRAGGLING,
+            since: straggling_since(),
             dry_run,
         };
         let crawls = self.known_crawls(&seen).await?;

@@ -18,7 +18,10 @@ use super::{
 };
 use crate::{
     contract::{StoreError, upkeep::Cleaned},
-    shared::{link_text::parse, sieve::Sieve},
+    shared::{
+        link_text::parse,
+        sieve::{Sieve, straggling_since},
+    },
 };
 
 /// Rows of one look.
@@ -27,8 +30,6 @@ const STEP: usize = 10_000;
 const LISTS: usize = 200;
 /// Rows that go in one transaction.
 const GOING: usize = 500;
-/// A crawl that has ended may be written for a while.
-const STRAGGLING: i64 = 3_600_000;
 
 /// Rows that refer to pages and hosts: a key of two numbers, two pages, a host.
 const REFERRERS: [&str; 4] = [
@@ -86,13 +87,11 @@ impl SqliteStore {
         before: UnixMillis,
         dry_run: bool,
     ) -> Result<Cleaned, StoreError> {
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-        let now = now.map_or(0, |since| since.as_millis() as i64);
         let mut seen = Seen {
             pages: Sieve::new(rand::random()),
             hosts: Sieve::new(rand::random()),
             lists: i64::MIN,
-            since: now - STRAGGLING,
+            since: straggling_since(),
             dry_run,
         };
         let mut all = Cleaned::default();
