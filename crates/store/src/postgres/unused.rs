@@ -16,10 +16,7 @@ use trawl_types::UnixMillis;
 use super::{PostgresStore, fault::Fault, pool::Conn};
 use crate::{
     contract::{StoreError, upkeep::Cleaned},
-    shared::{
-        link_text::parse,
-        sieve::{Sieve, straggling_since},
-    },
+    shared::{link_text::parse, sieve::Sieve, stragglers::straggling_since},
 };
 
 /// Held to the end of a transaction by whoever writes links.

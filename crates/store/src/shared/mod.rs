@@ -6,6 +6,7 @@
 //! * [`codes`]: ranks, chains of redirects, what a crawl keeps, whether a refusal may be lifted
 //! * [`recent`]: a map that forgets
 //! * [`sieve`]: a set that may claim too much
+//! * [`stragglers`]: crawls that have ended and may still be written
 //! * [`compressed`]: frames made beside everything else
 
 pub(crate) mod codes;
@@ -14,3 +15,4 @@ pub(crate) mod link_lists;
 pub(crate) mod link_text;
 pub(crate) mod recent;
 pub(crate) mod sieve;
+pub(crate) mod stragglers;

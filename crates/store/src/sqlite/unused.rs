@@ -18,10 +18,7 @@ use super::{
 };
 use crate::{
     contract::{StoreError, upkeep::Cleaned},
-    shared::{
-        link_text::parse,
-        sieve::{Sieve, straggling_since},
-    },
+    shared::{link_text::parse, sieve::Sieve, stragglers::straggling_since},
 };
 
 /// Rows of one look.
