@@ -89,3 +89,20 @@ async fn hosts_go_from_a_file_that_nobody_crawls_with_unless_they_asked_for_a_wa
     assert_eq!(unused(&store, UnixMillis(LATER.0 + 2)).await, 1);
     assert!(!known("waits.test").await);
 }
+
+#[tokio::test]
+async fn the_number_of_a_crawl_that_was_deleted_is_not_given_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("trawl.db");
+    let open = || SqliteStore::open(&path, &OpenOptions::default()).unwrap();
+    let store = open();
+    let first = job(&store, "first", &["a.test"]).await;
+    assert!(store.delete_job("first").await.unwrap());
+    let second = job(&store, "second", &["a.test"]).await;
+    assert_ne!(second, first);
+    assert!(store.delete_job("second").await.unwrap());
+    store.close().await.unwrap();
+    // Also not by the next process.
+    let third = job(&open(), "third", &["a.test"]).await;
+    assert!(third > second, "{third} after {second}");
+}

@@ -34,7 +34,7 @@ use queue::{Changed, QueueChange};
 use read::{CrawlCounts, CrawlRow, PendingUrl, StoredHost, StoredLink, StoredPrint};
 use trawl_types::record::{PageRecord, PageStanding};
 use workers::WorkerRegistry;
-use write::{CommitBatch, CommitReport, NewLink, WriteRules};
+use write::{CommitBatch, CommitReport, NewLink, Prepared, WriteRules};
 
 /// A failure of ours: the store cannot go on. A page that failed is not one of these.
 #[derive(Debug, thiserror::Error)]
@@ -117,8 +117,18 @@ pub trait Store: Send + Sync + std::fmt::Debug {
         now: UnixMillis,
     ) -> Result<(), StoreError>;
 
+    /// Does what a batch needs before it can be written, such as compressing what it keeps. May go on
+    /// while another batch is written.
+    async fn prepare(&self, batch: CommitBatch) -> Result<Prepared, StoreError> {
+        Ok(Prepared::as_it_is(batch))
+    }
+
     /// One transaction: pages, edges, new candidates, settled leases, host updates, result log.
-    async fn commit(&self, batch: CommitBatch) -> Result<CommitReport, StoreError>;
+    async fn commit_prepared(&self, batch: Prepared) -> Result<CommitReport, StoreError>;
+
+    async fn commit(&self, batch: CommitBatch) -> Result<CommitReport, StoreError> {
+        self.commit_prepared(self.prepare(batch).await?).await
+    }
 
     /// Changes a crawl's queue in one transaction; the crawl need not be open.
     async fn change_queue(

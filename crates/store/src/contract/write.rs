@@ -8,7 +8,7 @@ use trawl_types::{
 use super::queue::Planted;
 use super::read::{CrawlCounts, PendingUrl, StoredHost};
 use super::target::LinkTarget;
-use crate::segment::Record;
+use crate::segment::{Record, packing::Packed};
 
 /// Decides on URLs that nobody has seen before; called once for each, inside the commit. Seeds are
 /// not asked about: a person named them.
@@ -235,6 +235,21 @@ pub struct CommitBatch {
     pub hosts: Vec<HostUpdate>,
     /// URLs that no page links to, at depth 0: sitemaps that robots.txt names.
     pub seeds: Vec<NewLink>,
+}
+
+/// A batch that can be written at once.
+#[derive(Debug)]
+pub struct Prepared {
+    pub(crate) batch: CommitBatch,
+    /// What it keeps, where that lies in files.
+    pub(crate) packed: Packed,
+}
+
+impl Prepared {
+    pub(crate) fn as_it_is(batch: CommitBatch) -> Self {
+        let packed = Packed::default();
+        Self { batch, packed }
+    }
 }
 
 /// What a commit did.

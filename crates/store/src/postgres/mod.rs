@@ -85,7 +85,7 @@ use crate::contract::{
     queue::{Changed, QueueChange},
     read::{CrawlCounts, CrawlRow, PendingUrl, StoredHost, StoredLink, StoredPrint},
     workers::WorkerRegistry,
-    write::{CommitBatch, CommitReport, NewLink, WriteRules},
+    write::{CommitReport, NewLink, Prepared, WriteRules},
 };
 
 /// Hosts are borrowed, filled up and given back by so many at once. Each of these is short; a connection
@@ -205,8 +205,8 @@ impl Store for PostgresStore {
         self.move_to(crawl, state, why, now).await
     }
 
-    async fn commit(&self, batch: CommitBatch) -> Result<CommitReport, StoreError> {
-        Box::pin(self.settle(batch)).await
+    async fn commit_prepared(&self, batch: Prepared) -> Result<CommitReport, StoreError> {
+        Box::pin(self.settle(batch.batch)).await
     }
 
     async fn change_queue(

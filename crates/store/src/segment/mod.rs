@@ -7,6 +7,7 @@
 //!
 //! * [`warc`]: one answer as a record, and back
 //! * [`pack`]: which records go into a frame together
+//! * [`packing`]: what a batch keeps, taken out of it and packed
 //! * [`frame`]: bytes to frames, and back
 //! * [`append`]: the end of the newest file, owned by the writer
 //! * [`fetch`]: one record by its reference
@@ -15,6 +16,7 @@ pub(crate) mod append;
 pub(crate) mod fetch;
 pub(crate) mod frame;
 pub(crate) mod pack;
+pub(crate) mod packing;
 pub(crate) mod warc;
 
 pub use warc::{Record, encode, encode_content, split_answer};

@@ -14,7 +14,6 @@ use super::{
     fault::Fault,
     link_text::LinkText,
     originals::Originals,
-    packing::{Kept, Packed, Spot},
     reader,
     results::{self, Finished},
     row::Row,
@@ -25,7 +24,11 @@ use crate::{
     contract::write::{
         CommitBatch, CommitReport, HostUpdate, Settlement, Visit, VisitEnd, WriteRules,
     },
-    segment::{BodyRef, append::Appender},
+    segment::{
+        BodyRef,
+        append::Appender,
+        packing::{Kept, Packed, Spot},
+    },
 };
 
 /// Milliseconds.

@@ -20,6 +20,10 @@ use crate::contract::{
     write::{CommitReport, NewLink, WriteRules},
 };
 
+const REMEMBER_NEWEST: &str = "INSERT INTO meta (key, value)
+    VALUES ('newest_crawl', CAST(CAST(?1 AS TEXT) AS BLOB))
+    ON CONFLICT DO UPDATE SET value = excluded.value";
+
 impl Writer {
     /// The crawl and its seeds land in one transaction: there is no crawl without seeds.
     pub(super) fn create_crawl(&mut self, new: NewCrawl) -> Result<CrawlId, Fault> {
@@ -47,10 +51,9 @@ impl Writer {
             let row = "INSERT INTO crawls (id, name, spec, state, started_at, keeps)
                        VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
             let state = CrawlState::Running.as_str();
-            commit
-                .sql
-                .conn
-                .execute(row, params![crawl.0, name, spec, state, now.0, keeps])?;
+            let conn = commit.sql.conn;
+            conn.execute(row, params![crawl.0, name, spec, state, now.0, keeps])?;
+            conn.execute(REMEMBER_NEWEST, [crawl.0])?;
             if let Some(job) = &job {
                 jobs::add(commit.sql.conn, crawl, job, now)?;
             }
@@ -66,8 +69,14 @@ impl Writer {
         Ok(crawl)
     }
 
+    /// The number of a crawl that was deleted is not given again: cursors, search indexes and lists of
+    /// links may still speak of it.
     fn next_crawl(&self) -> Result<CrawlId, Fault> {
-        let sql = "SELECT coalesce(max(id), 0) + 1 FROM crawls";
+        let sql = "SELECT max(
+                     (SELECT coalesce(max(id), 0) FROM crawls),
+                     coalesce((SELECT CAST(CAST(value AS TEXT) AS INTEGER)
+                               FROM meta WHERE key = 'newest_crawl'), 0)
+                   ) + 1";
         Ok(CrawlId(self.conn.query_row(sql, [], |row| row.get(0))?))
     }
 

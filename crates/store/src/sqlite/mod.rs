@@ -6,7 +6,6 @@
 //! * [`open`]: a path becomes a store, with its lock and its threads
 //! * [`schema`]: the file's format and its migrations
 //! * [`lock`]: one writing process at a time
-//! * [`packing`]: bodies and content compressed, before they are written
 //! * [`writer`]: the thread that writes, command by command
 //! * [`crawls`]: a crawl's beginning, return and end
 //! * [`commit`]: one transaction of settled visits
@@ -52,7 +51,6 @@ mod lock;
 mod open;
 mod originals;
 mod overview;
-mod packing;
 mod pages;
 mod pool;
 mod purge;
@@ -110,9 +108,9 @@ use crate::{
         jobs::NewJob,
         queue::{Changed, QueueChange},
         read::{CrawlCounts, CrawlRow, PendingUrl, StoredHost, StoredLink, StoredPrint},
-        write::{CommitBatch, CommitReport, NewLink, WriteRules},
+        write::{CommitBatch, CommitReport, NewLink, Prepared, WriteRules},
     },
-    segment::fetch::Records,
+    segment::{fetch::Records, packing::packed},
     shared::link_text,
 };
 
@@ -230,8 +228,13 @@ impl Store for SqliteStore {
             .await
     }
 
-    async fn commit(&self, mut batch: CommitBatch) -> Result<CommitReport, StoreError> {
-        let packed = packing::pack(&mut batch).await?;
+    async fn prepare(&self, mut batch: CommitBatch) -> Result<Prepared, StoreError> {
+        let packed = packed(&mut batch).await?;
+        Ok(Prepared { batch, packed })
+    }
+
+    async fn commit_prepared(&self, batch: Prepared) -> Result<CommitReport, StoreError> {
+        let Prepared { batch, packed } = batch;
         let commit = |reply| Command::Commit(batch, packed, reply);
         let told = self.tell(commit).await;
         told.map(|(report, _)| report)

@@ -16,7 +16,6 @@ use super::{
     duties::Note,
     fault::Fault,
     lock::Lock,
-    packing::Packed,
     purge::PurgeStep,
     reader,
     revise::Revision,
@@ -33,7 +32,10 @@ use crate::{
         upkeep::Cleaned,
         write::{CommitBatch, CommitReport, NewLink, WriteRules},
     },
-    segment::append::{Appender, End},
+    segment::{
+        append::{Appender, End},
+        packing::Packed,
+    },
 };
 
 type Reply<T> = oneshot::Sender<Result<T, StoreError>>;

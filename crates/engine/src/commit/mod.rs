@@ -1,9 +1,12 @@
 //! Settlements to transactions. Batches form by themselves: while one commit runs, the next fills.
+//!
+//! * `batch`: what becomes durable together
+//! * `writing`: the batch that is being written
 
-use std::{
-    sync::{Arc, PoisonError},
-    time::Duration,
-};
+mod batch;
+mod writing;
+
+use std::{sync::Arc, time::Duration};
 
 use tokio::sync::{
     mpsc::{UnboundedReceiver, UnboundedSender},
@@ -14,12 +17,14 @@ use trawl_store::{
     Store, StoreError,
     contract::{
         queue::{Changed, Planted, QueueChange},
-        write::{CommitBatch, CommitReport, HostUpdate, NewLink, Settlement},
+        write::{CommitReport, HostUpdate, NewLink, Settlement},
     },
 };
 use trawl_types::{CrawlId, HostId, PageId, Scheme};
 
 use crate::{appetite::Hunger, clock::Clock, engine::EngineError, plan::CrawlPlan, task::PageTask};
+use batch::Batch;
+use writing::Writing;
 
 const MOST_PER_BATCH: usize = 384;
 /// Bytes of one batch, about: what it admits comes back all at once. Each batch writes the inner pages of
@@ -111,23 +116,44 @@ impl Committer {
     /// Runs until the dispatcher is gone. What cannot be committed is the end of its crawl and of
     /// nothing else: other crawls may still be written, and so may the next one.
     pub(crate) async fn run(mut self) {
+        let mut writing = Writing::default();
         while let Some(first) = self.items.recv().await {
-            for (crawl, items) in by_crawl(self.gather(first).await) {
-                let count = items.len();
-                let weight = items.iter().map(|item| item.weight).sum();
-                let result = match alone(items) {
-                    Ok((change, reply)) => Ok(self.change(crawl, change, reply).await),
-                    Err(items) => self.commit(crawl, items).await,
-                };
-                let committed = Committed {
-                    crawl,
-                    items: count,
-                    weight,
-                    result,
-                };
-                if self.done.send(committed).is_err() {
-                    return;
-                }
+            let batch = self.gather(first, &mut writing).await;
+            for (crawl, items) in by_crawl(batch) {
+                self.take(crawl, items, &mut writing).await;
+            }
+        }
+        writing.end().await;
+    }
+
+    /// One batch is made ready while the one before is written; they are written one after the other.
+    async fn take(&self, crawl: CrawlId, items: Vec<Item>, writing: &mut Writing) {
+        let count = items.len();
+        let weight = items.iter().map(|item| item.weight).sum();
+        let committed = move |result| Committed {
+            crawl,
+            items: count,
+            weight,
+            result,
+        };
+        match alone(items) {
+            Ok((change, reply)) => {
+                writing.end().await;
+                let done = self.change(crawl, change, reply).await;
+                let _ = self.done.send(committed(Ok(done)));
+            }
+            Err(items) => {
+                let batch = Batch::of(crawl, items, self.clock.wall());
+                let ready = batch.made_ready(&self.store).await;
+                writing.end().await;
+                let (store, done) = (Arc::clone(&self.store), self.done.clone());
+                writing.begin(async move {
+                    let result = match ready {
+                        Ok(ready) => ready.written(&store).await,
+                        Err(error) => Err(error),
+                    };
+                    let _ = done.send(committed(result));
+                });
             }
         }
     }
@@ -148,15 +174,21 @@ impl Committer {
         }
     }
 
-    async fn gather(&mut self, first: Item) -> Vec<Item> {
+    /// Batches form by themselves: while one is written, the next fills. One that is full need not wait
+    /// to be made ready.
+    async fn gather(&mut self, first: Item, writing: &mut Writing) -> Vec<Item> {
         let mut weight = first.weight;
         let mut batch = vec![first];
         let mut waited = false;
         while batch.len() < self.most() && weight < MOST_BYTES_PER_BATCH {
-            match self.items.try_recv() {
-                Ok(item) => {
-                    weight += item.weight;
-                    batch.push(item);
+            let item = match self.items.try_recv() {
+                Ok(item) => item,
+                Err(_) if writing.is_under_way() => {
+                    tokio::select! {
+                        biased;
+                        Some(item) = self.items.recv() => item,
+                        () = writing.end() => continue,
+                    }
                 }
                 Err(_) if waited || self.hunger.is_felt() => break,
                 Err(_) => {
@@ -164,8 +196,11 @@ impl Committer {
                     let enough = || self.items.len() >= missing;
                     self.hunger.wait(self.patience(), enough).await;
                     waited = true;
+                    continue;
                 }
-            }
+            };
+            weight += item.weight;
+            batch.push(item);
         }
         batch
     }
@@ -212,62 +247,6 @@ impl Committer {
             ..Durable::default()
         };
         Ok((changed, durable))
-    }
-
-    async fn commit(&self, crawl: CrawlId, items: Vec<Item>) -> Result<Durable, StoreError> {
-        let mut batch = CommitBatch {
-            crawl,
-            now: self.clock.wall(),
-            settlements: Vec::new(),
-            hosts: Vec::new(),
-            seeds: Vec::new(),
-        };
-        let (mut afters, mut robots, mut adders) = (Vec::new(), Vec::new(), Vec::new());
-        for item in items {
-            match item.what {
-                What::Page(mut settlement, after) => {
-                    if let Some(clusters) = item.plan.as_ref().and_then(|plan| plan.clusters()) {
-                        let clusters = clusters.lock();
-                        let mut clusters = clusters.unwrap_or_else(PoisonError::into_inner);
-                        clusters.place(&mut settlement);
-                    }
-                    batch.settlements.push(*settlement);
-                    afters.push(after);
-                }
-                What::Seeds(seeds) => batch.seeds.extend(seeds),
-                What::Added(links, reply) => {
-                    adders.push((batch.seeds.len(), links.len(), reply));
-                    batch.seeds.extend(links);
-                }
-                // Never in a group with others.
-                What::Change(..) => {}
-                What::Host(update) => batch.hosts.push(*update),
-                What::Robots(update, host, scheme) => {
-                    batch.hosts.push(*update);
-                    robots.push((host, scheme));
-                }
-            }
-        }
-        let report = match self.store.commit(batch).await {
-            Ok(report) => report,
-            Err(error) => {
-                let why = Arc::<str>::from(error.to_string());
-                for (_, _, reply) in adders {
-                    let _ = reply.send(Err(EngineError::StoreFailed(Arc::clone(&why))));
-                }
-                return Err(error);
-            }
-        };
-        for (start, count, reply) in adders {
-            let planted = report.planted.get(start..start + count);
-            let _ = reply.send(Ok(planted.unwrap_or_default().to_vec()));
-        }
-        Ok(Durable {
-            report: Some(report),
-            reread: None,
-            afters,
-            robots,
-        })
     }
 }
 

@@ -2,12 +2,12 @@
 
 use futures_util::future::try_join_all;
 
+use super::{Record, pack};
 use crate::{
     contract::{
         StoreError,
         write::{CommitBatch, VisitEnd},
     },
-    segment::{Record, pack},
     shared::compressed::compressed,
 };
 
@@ -47,7 +47,7 @@ enum Role {
 }
 
 /// Takes records out of a batch and packs them, on as many threads as there are frames.
-pub(super) async fn pack(batch: &mut CommitBatch) -> Result<Packed, StoreError> {
+pub(crate) async fn packed(batch: &mut CommitBatch) -> Result<Packed, StoreError> {
     let (roles, records) = take(batch);
     if records.is_empty() {
         return Ok(Packed::default());
