@@ -143,23 +143,20 @@ impl PostgresStore {
         };
         let fence = self.fence(conn, work, &known).await?;
         let foresight = Foresight::write(conn, work, &fence, &known).await?;
-        let mut ends = match &foresight {
-            Some(foresight) => {
-                let mut ends = lock(conn, work).await?;
-                ends.decide(work, &fence, known);
-                if !foresight.agrees_with(&ends) {
-                    return overtaken(conn, work).await;
-                }
-                ends
+        let mut ends = if let Some(foresight) = &foresight {
+            let mut ends = lock(conn, work).await?;
+            ends.decide(work, &fence, known);
+            if !foresight.agrees_with(&ends) {
+                return overtaken(conn, work).await;
             }
-            None => {
-                // On its way first, so that what is pending is looked up when the lock is held.
-                conn.prepare(LOCK).await?;
-                let (mut ends, still) =
-                    tokio::try_join!(biased; lock(conn, work), pending(conn, work))?;
-                ends.decide(work, &fence, still);
-                ends
-            }
+            ends
+        } else {
+            // On its way first, so that what is pending is looked up when the lock is held.
+            conn.prepare(LOCK).await?;
+            let (mut ends, still) =
+                tokio::try_join!(biased; lock(conn, work), pending(conn, work))?;
+            ends.decide(work, &fence, still);
+            ends
         };
         keep_retries(conn, work, &ends).await?;
         refuse_rows(conn, work, &mut ends).await?;
