@@ -30,7 +30,7 @@ const CHANNEL: &str = "events";
 const MOST_WAITING: usize = 4096;
 /// Crawls of one message.
 const MOST_TOGETHER: usize = 256;
-/// Rings within this long are passed on together.
+/// Rings within this long after one that was passed on are passed on together.
 const GATHER: Duration = Duration::from_millis(20);
 /// A connection on which nothing was heard for so long is asked whether it is still there.
 const QUIET: Duration = Duration::from_secs(5);
@@ -134,7 +134,6 @@ impl Bell {
 async fn pass_on(link: Arc<Link>, id: u64, mut rings: Receiver<i64>) {
     let channel = link.key(CHANNEL);
     while let Some(first) = rings.recv().await {
-        tokio::time::sleep(GATHER).await;
         let mut crawls = BTreeSet::from([first]);
         while crawls.len() < MOST_TOGETHER {
             let Ok(crawl) = rings.try_recv() else { break };
@@ -145,6 +144,7 @@ async fn pass_on(link: Arc<Link>, id: u64, mut rings: Receiver<i64>) {
         let mut publish = redis::cmd("PUBLISH");
         publish.arg(&channel).arg(message);
         let _ = link.ask::<i64>(&publish).await;
+        tokio::time::sleep(GATHER).await;
     }
 }
 

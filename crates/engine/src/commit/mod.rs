@@ -119,7 +119,11 @@ impl Committer {
         let mut writing = Writing::default();
         while let Some(first) = self.items.recv().await {
             let batch = self.gather(first, &mut writing).await;
-            for (crawl, items) in by_crawl(batch) {
+            let mut groups = by_crawl(batch);
+            if self.store.is_shared() {
+                groups = groups.into_iter().flat_map(hosts_first).collect();
+            }
+            for (crawl, items) in groups {
                 self.take(crawl, items, &mut writing).await;
             }
         }
@@ -265,6 +269,22 @@ fn by_crawl(items: Vec<Item>) -> Vec<(CrawlId, Vec<Item>)> {
     groups
 }
 
+/// Where those who settle pages wait for each other, what is known of hosts does not wait with them: pages
+/// that robots.txt was in the way of are asked for meanwhile.
+fn hosts_first((crawl, items): (CrawlId, Vec<Item>)) -> Vec<(CrawlId, Vec<Item>)> {
+    if !items
+        .iter()
+        .any(|item| matches!(item.what, What::Robots(..)))
+    {
+        return vec![(crawl, items)];
+    }
+    let is_of_host = |item: &Item| matches!(item.what, What::Robots(..) | What::Host(_));
+    let (hosts, rest): (Vec<Item>, Vec<Item>) = items.into_iter().partition(is_of_host);
+    let groups = [hosts, rest].into_iter();
+    let groups = groups.filter(|items| !items.is_empty());
+    groups.map(|items| (crawl, items)).collect()
+}
+
 fn is_change(item: &Item) -> bool {
     matches!(item.what, What::Change(..))
 }
@@ -282,5 +302,45 @@ fn alone(mut items: Vec<Item>) -> Result<Change, Vec<Item>> {
             items.extend(last);
             Err(items)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn item(what: What) -> Item {
+        Item {
+            crawl: CrawlId(1),
+            what,
+            weight: 1,
+            plan: None,
+        }
+    }
+
+    fn robots() -> Item {
+        let update = Box::<HostUpdate>::default();
+        item(What::Robots(update, HostId(1), Scheme::Http))
+    }
+
+    fn kinds(group: &(CrawlId, Vec<Item>)) -> String {
+        let kind = |item: &Item| match item.what {
+            What::Robots(..) => 'r',
+            What::Host(_) => 'h',
+            _ => 'p',
+        };
+        group.1.iter().map(kind).collect()
+    }
+
+    #[test]
+    fn robots_txt_does_not_wait_for_pages_and_stays_in_order_with_its_hosts() {
+        let host = || item(What::Host(Box::default()));
+        let other = || item(What::Seeds(Vec::new()));
+        let batch = vec![other(), host(), robots(), other(), host()];
+        let groups = hosts_first((CrawlId(1), batch));
+        let groups: Vec<String> = groups.iter().map(kinds).collect();
+        assert_eq!(groups, ["hrh", "pp"]);
+        let without = hosts_first((CrawlId(1), vec![host(), other()]));
+        assert_eq!(without.iter().map(kinds).collect::<Vec<_>>(), ["hp"]);
     }
 }

@@ -31,11 +31,13 @@ use crate::visit::Permit;
 
 /// Hosts borrowed in one go: few, so that all processes come to some.
 const GULP: u32 = 16;
-/// Between two rounds that brought hosts, and after one that brought none: soon at first, because the
-/// first pages of a crawl lead to many hosts at once, then seldom.
+/// Between two rounds that brought hosts, and after one that brought none: soon for a while, because the
+/// first pages of a crawl lead to many hosts at once, and whoever comes late finds them taken; then seldom.
 const NEXT_GULP_MS: u64 = 10;
-const NOTHING_THERE_MS: u64 = 25;
+const NOTHING_THERE_MS: u64 = 10;
 const STILL_NOTHING_MS: u64 = 250;
+/// Rounds without hosts after which the pause doubles.
+const TRIES_BEFORE_LONGER: u32 = 4;
 /// Crawls that are looked for by name in one go.
 const NEEDY_AT_ONCE: usize = 4;
 /// How often loans are looked over. A request is checked once more right before it is sent.
@@ -87,8 +89,8 @@ impl Pace {
             return NEXT_GULP_MS;
         }
         self.fruitless = self.fruitless.saturating_add(1);
-        let doubled = NOTHING_THERE_MS << (self.fruitless - 1).min(8);
-        doubled.min(STILL_NOTHING_MS)
+        let doublings = (self.fruitless - 1) / TRIES_BEFORE_LONGER;
+        (NOTHING_THERE_MS << doublings.min(8)).min(STILL_NOTHING_MS)
     }
 }
 

@@ -213,10 +213,11 @@ pub(super) async fn replace(
     write(conn, crawl, LOCKED, &changes).await
 }
 
+pub(super) const COUNTS: &str = "SELECT kind, code, sum(total)::int8 FROM tallies
+    WHERE crawl = $1 GROUP BY kind, code";
+
 pub(super) async fn counts(conn: &Conn, crawl: CrawlId) -> Result<CrawlCounts, Fault> {
-    let sql = "SELECT kind, code, sum(total)::int8 FROM tallies WHERE crawl = $1
-               GROUP BY kind, code";
-    let rows = conn.query(sql, &[&crawl.0]).await?;
+    let rows = conn.query(COUNTS, &[&crawl.0]).await?;
     if rows.is_empty() {
         let sql = "SELECT 1 FROM crawls WHERE id = $1";
         let known = conn.query_opt(sql, &[&crawl.0]).await?;

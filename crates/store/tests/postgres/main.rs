@@ -4,6 +4,7 @@
 
 mod commits;
 mod conformance;
+mod foresight;
 mod loans;
 mod opening;
 mod outages;

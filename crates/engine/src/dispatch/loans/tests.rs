@@ -177,8 +177,10 @@ async fn pages_that_were_read_for_nothing_use_up_no_budget() {
 #[test]
 fn whoever_finds_nothing_to_borrow_looks_again_soon_and_then_seldom() {
     let mut pace = Pace::default();
-    let pauses: Vec<u64> = [0; 6].map(|hosts| pace.pause_after(hosts)).to_vec();
-    assert_eq!(pauses, [25, 50, 100, 200, 250, 250]);
+    let mut pauses: Vec<u64> = [0; 24].map(|hosts| pace.pause_after(hosts)).to_vec();
+    assert_eq!(pauses[..5], [10, 10, 10, 10, 20]);
+    pauses.dedup();
+    assert_eq!(pauses, [10, 20, 40, 80, 160, 250]);
     assert_eq!(pace.pause_after(3), NEXT_GULP_MS);
     assert_eq!(pace.pause_after(0), NOTHING_THERE_MS, "as at first");
     pace.fruitless = u32::MAX;

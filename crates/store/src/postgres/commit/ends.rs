@@ -8,10 +8,11 @@ use trawl_types::{HostId, PageId, Sequence, UrlKey};
 
 use super::{
     activity, content,
+    foresight::Foresight,
     hosts::{self, Fence},
     lists,
     log::{self, Entry},
-    routed::{Pending, Routes, list, pending, update, values},
+    routed::{Pending, Routes, by_page, list, pending, update, update_pending, values},
     work::{KnownPage, Work, detail},
 };
 use crate::{
@@ -57,14 +58,19 @@ impl PostgresStore {
         let admitted = work.report.admitted.len();
         let edges = work.report.edges;
         let conn = self.for_commits().await?;
-        conn.begin().await?;
-        let written = Box::pin(self.write_ends(&conn, work)).await;
+        if work.is_about_hosts() && !work.may_reconsider() {
+            self.record_hosts(&conn, work).await?;
+            self.learn(work, &[], &[]);
+            return Ok(());
+        }
+        let written =
+            tokio::try_join!(biased; conn.begin(), Box::pin(self.write_ends(&conn, work)));
         let done = match written {
-            Ok(ends) => {
+            Ok(((), (fence, ends))) => {
                 // The answer to the commit may be lost, or what follows it: the next attempt finds
                 // nothing to lift, and must wake these all the same.
                 work.to_wake.extend(&ends.lifted);
-                conn.commit().await.map(|()| ends)
+                conclude(&conn, work, &fence, ends).await
             }
             Err(fault) => Err(fault),
         };
@@ -119,77 +125,129 @@ impl PostgresStore {
         }
     }
 
-    async fn write_ends(&self, conn: &Conn, work: &mut Work) -> Result<Ends, Fault> {
-        // Which hosts to lock; whether the pages are still pending is asked again when that is done.
+    /// What politeness remembers belongs to no crawl: nobody who settles pages is waited for, and those
+    /// who wait for robots.txt to be durable can go on.
+    async fn record_hosts(&self, conn: &Conn, work: &Work) -> Result<(), Fault> {
+        let no_pages = FxHashMap::default();
+        let fence = self.fence(conn, work, &no_pages);
+        tokio::try_join!(biased; conn.begin(), fence)?;
+        conn.commit().await
+    }
+
+    async fn write_ends(&self, conn: &Conn, work: &mut Work) -> Result<(Fence, Ends), Fault> {
+        // Which hosts to lock; whether the pages are still pending is seen when that is done.
         let known = match (&self.loans, work.pending.take()) {
             (None, _) => FxHashMap::default(),
             (Some(_), Some(known)) => known,
             (Some(_), None) => pending(conn, work).await?,
         };
         let fence = self.fence(conn, work, &known).await?;
-        // On its way first, so that what is pending is looked up when the lock is held.
-        conn.prepare(LOCK).await?;
-        let (mut ends, still) = tokio::try_join!(biased; lock(conn, work), pending(conn, work))?;
-        ends.decide(work, &fence, still);
+        let foresight = Foresight::write(conn, work, &fence, &known).await?;
+        let mut ends = if let Some(foresight) = &foresight {
+            let mut ends = lock(conn, work).await?;
+            ends.decide(work, &fence, known);
+            if !foresight.agrees_with(&ends) {
+                return overtaken(conn, work).await;
+            }
+            ends
+        } else {
+            // On its way first, so that what is pending is looked up when the lock is held.
+            conn.prepare(LOCK).await?;
+            let (mut ends, still) =
+                tokio::try_join!(biased; lock(conn, work), pending(conn, work))?;
+            ends.decide(work, &fence, still);
+            ends
+        };
         keep_retries(conn, work, &ends).await?;
         refuse_rows(conn, work, &mut ends).await?;
         log::find_elders(conn, work, &mut ends).await?;
-        write_visits(conn, work, &mut ends).await?;
+        write_visits(conn, work, &mut ends, foresight.as_ref()).await?;
         super::depth::reconsider(self, conn, work, &mut ends).await?;
         ends.lifted.sort_unstable();
         ends.lifted.dedup();
-        write_figures(conn, work, &fence, &mut ends).await?;
-        Ok(ends)
+        Ok((fence, ends))
     }
+}
+
+/// Somebody has changed the queue since it was looked at: nothing was written, and it is looked at anew.
+async fn overtaken<T>(conn: &Conn, work: &mut Work) -> Result<T, Fault> {
+    work.was_overtaken = true;
+    conn.roll_back().await?;
+    Err(Fault::Overtaken)
 }
 
 /// Everybody who settles pages of the crawl waits meanwhile: what does not depend on each other is on its
 /// way together.
-async fn write_visits(conn: &Conn, work: &mut Work, ends: &mut Ends) -> Result<(), Fault> {
-    let made = lists::made(work, ends);
+async fn write_visits(
+    conn: &Conn,
+    work: &mut Work,
+    ends: &mut Ends,
+    foresight: Option<&Foresight>,
+) -> Result<(), Fault> {
     let hashes = content::hashes(conn, work, ends).await?;
-    let ((), known, firsts) = tokio::try_join!(
+    let (finished, firsts) = tokio::try_join!(
         finish_rows(conn, work, ends),
-        lists::known(conn, &made),
         content::originals(conn, work, ends, &hashes),
     )?;
+    if finished.len() < ends.finals.len() {
+        return overtaken(conn, work).await;
+    }
+    ends.are_as_deep_as(work, &finished);
     content::mark_copies(work, ends, &hashes, &firsts);
-    let news = lists::compared(work, ends, &made, &known)?;
     let figures = activity::counted(work, ends);
-    let (near, (), ()) = tokio::try_join!(
+    let lists = async {
+        match foresight {
+            Some(foresight) => Ok(foresight.edges()),
+            None => lists::record(conn, work, &ends.settled).await,
+        }
+    };
+    let (near, edges, ()) = tokio::try_join!(
         log::write(conn, work, ends),
-        lists::write(conn, work, &news),
+        lists,
         activity::write(conn, work, figures),
     )?;
+    edges.tell(work, ends);
     ends.changes.near_duplicates(near);
     Ok(())
 }
 
-/// The crawl in numbers, and its hosts.
-async fn write_figures(
+pub(super) const MOVE_ON: &str = "UPDATE crawls SET last_seq = $2, pages = $3 WHERE id = $1";
+
+/// The crawl in numbers, and its hosts; and the end of the transaction, in one message: everybody else
+/// waits for it.
+async fn conclude(
     conn: &Conn,
-    work: &Work,
+    work: &mut Work,
     fence: &Fence,
-    ends: &mut Ends,
-) -> Result<(), Fault> {
-    let counted = hosts::counted(work, fence, ends);
-    let sql = "UPDATE crawls SET last_seq = $2, pages = $3 WHERE id = $1";
+    mut ends: Ends,
+) -> Result<Ends, Fault> {
+    let counted = hosts::counted(work, fence, &ends);
     let (crawl, pages) = (work.batch.crawl, ends.pages as i64);
     let values: [Param<'_>; 3] = [&crawl.0, &ends.last_seq, &pages];
-    // Only where pages were lifted the figures of the crawl may depend on those of hosts.
-    if !ends.lifted.is_empty() {
+    for sql in [hosts::COUNT, tallies::ADD, MOVE_ON, tallies::COUNTS] {
+        conn.prepare(sql).await?;
+    }
+    let has_lifted = !ends.lifted.is_empty();
+    if has_lifted {
+        // Only then the figures of the crawl may depend on those of hosts.
         let introduced = hosts::write(conn, work, &counted).await?;
         ends.changes.hosts(introduced);
-        let tallies = tallies::write(conn, crawl, tallies::LOCKED, &ends.changes);
-        tokio::try_join!(tallies, conn.execute(sql, &values))?;
-        return Ok(());
     }
-    tokio::try_join!(
-        hosts::write(conn, work, &counted),
+    let hosts = async {
+        if !has_lifted {
+            hosts::write(conn, work, &counted).await?;
+        }
+        Ok(())
+    };
+    let ((), (), _, counts, ()) = tokio::try_join!(biased;
+        hosts,
         tallies::write(conn, crawl, tallies::LOCKED, &ends.changes),
-        conn.execute(sql, &values),
+        conn.execute(MOVE_ON, &values),
+        tallies::counts(conn, crawl),
+        conn.commit(),
     )?;
-    Ok(())
+    work.figures = Some((counts, ends.last_seq));
+    Ok(ends)
 }
 
 impl Work {
@@ -218,6 +276,15 @@ impl Work {
 }
 
 impl Ends {
+    /// Depths as they are under the lock: others may have found shorter paths since they were looked up.
+    fn are_as_deep_as(&mut self, work: &Work, now: &FxHashMap<PageId, Pending>) {
+        for (at, page) in &mut self.settled {
+            if let Some(now) = now.get(&work.batch.settlements[*at].page) {
+                page.depth = now.depth;
+            }
+        }
+    }
+
     /// The first end of a page stands. What is fenced, or beyond the budget, stays pending.
     fn decide(&mut self, work: &Work, fence: &Fence, mut pending: FxHashMap<PageId, Pending>) {
         for (at, settlement) in work.batch.settlements.iter().enumerate() {
@@ -264,12 +331,17 @@ async fn lock(conn: &Conn, work: &Work) -> Result<Ends, Fault> {
 
 pub(super) static FINISH: LazyLock<String> = LazyLock::new(|| {
     let columns = [("attempts", "int4"), ("outcome", "int2"), ("seq", "int8")];
-    update(2, "state = 2", &columns)
+    update_pending(2, "state = 2", &columns)
 });
 
-async fn finish_rows(conn: &Conn, work: &Work, ends: &Ends) -> Result<(), Fault> {
+/// Gives those that were pending, as they are.
+async fn finish_rows(
+    conn: &Conn,
+    work: &Work,
+    ends: &Ends,
+) -> Result<FxHashMap<PageId, Pending>, Fault> {
     if ends.finals.is_empty() {
-        return Ok(());
+        return Ok(FxHashMap::default());
     }
     let (mut pages, mut attempts, mut outcomes, mut seqs) = (vec![], vec![], vec![], vec![]);
     for (entry, visit) in log::visits(work, ends) {
@@ -283,8 +355,7 @@ async fn finish_rows(conn: &Conn, work: &Work, ends: &Ends) -> Result<(), Fault>
     let (outcomes, seqs) = (routes.split(&outcomes), routes.split(&seqs));
     let lists = [list(&pages), list(&attempts), list(&outcomes), list(&seqs)];
     let values = values(&[&work.batch.crawl.0], &lists);
-    conn.query(&FINISH, &values).await?;
-    Ok(())
+    Ok(by_page(&conn.query(&FINISH, &values).await?))
 }
 
 async fn keep_retries(conn: &Conn, work: &Work, ends: &Ends) -> Result<(), Fault> {

@@ -8,7 +8,7 @@ use trawl_types::{HostId, PageId};
 
 use super::{activity::bytes_of, ends::Ends, log, routed::Pending, work::Work};
 use crate::{
-    contract::write::HostUpdate,
+    contract::write::{HostUpdate, StoredRobots},
     postgres::{PostgresStore, fault::Fault, pool::Conn},
 };
 
@@ -21,6 +21,11 @@ pub(super) struct Fence {
 }
 
 impl Fence {
+    /// Pages of hosts that it lets pass are settled by nobody else.
+    pub(super) fn keeps_others_out(&self) -> bool {
+        self.ours.is_some()
+    }
+
     pub(super) fn lets_pass(&self, host: HostId) -> bool {
         self.ours.as_ref().is_none_or(|ours| ours.contains(&host))
     }
@@ -61,8 +66,7 @@ impl PostgresStore {
             Some((host, update))
         });
         let news: Vec<(HostId, &HostUpdate)> = news.collect();
-        write_clocks(conn, &news).await?;
-        write_robots(conn, &news).await?;
+        tokio::try_join!(write_clocks(conn, &news), write_robots(conn, &news))?;
         Ok(fence)
     }
 }
@@ -106,18 +110,28 @@ async fn write_clocks(conn: &Conn, news: &[(HostId, &HostUpdate)]) -> Result<(),
     Ok(())
 }
 
+pub(super) const ROBOTS: &str = "INSERT INTO robots (host, scheme, status, body, fetched_at)
+    SELECT * FROM unnest($1::int8[], $2::text[], $3::int4[], $4::bytea[], $5::int8[])
+    ON CONFLICT (host, scheme) DO UPDATE
+    SET status = excluded.status, body = excluded.body, fetched_at = excluded.fetched_at";
+
+/// Writes what robots.txt said. Of several answers under a scheme the last one counts.
 async fn write_robots(conn: &Conn, news: &[(HostId, &HostUpdate)]) -> Result<(), Fault> {
-    let read = news.iter();
-    let read = read.filter_map(|(host, update)| Some((host, update.robots.as_ref()?)));
-    for (host, robots) in read {
-        let sql = "INSERT INTO robots (host, scheme, status, body, fetched_at)
-            VALUES ($1, $2, $3, $4, $5) ON CONFLICT (host, scheme) DO UPDATE
-            SET status = excluded.status, body = excluded.body, fetched_at = excluded.fetched_at";
-        let (scheme, status) = (robots.scheme.as_str(), i32::from(robots.status));
-        let at = robots.fetched_at.0;
-        conn.execute(sql, &[&host.0, &scheme, &status, &robots.body, &at])
-            .await?;
+    let mut answers: BTreeMap<(i64, &str), &StoredRobots> = BTreeMap::new();
+    for (host, update) in news {
+        if let Some(robots) = &update.robots {
+            answers.insert((host.0, robots.scheme.as_str()), robots);
+        }
     }
+    if answers.is_empty() {
+        return Ok(());
+    }
+    let (hosts, schemes): (Vec<i64>, Vec<&str>) = answers.keys().copied().unzip();
+    let statuses: Vec<i32> = answers.values().map(|r| i32::from(r.status)).collect();
+    let bodies: Vec<&[u8]> = answers.values().map(|r| r.body.as_slice()).collect();
+    let times: Vec<i64> = answers.values().map(|r| r.fetched_at.0).collect();
+    conn.execute(ROBOTS, &[&hosts, &schemes, &statuses, &bodies, &times])
+        .await?;
     Ok(())
 }
 
@@ -174,6 +188,20 @@ pub(super) fn counted(work: &Work, fence: &Fence, ends: &Ends) -> Tallies {
     tallies
 }
 
+pub(super) const COUNT: &str = "INSERT INTO crawl_hosts AS c (crawl, host, pages_done, errors,
+      requests, suspended, bytes, last_crawled)
+    SELECT $1, n.host, n.pages, n.errors, n.requests, coalesce(n.suspended, 0::int2), n.bytes,
+      n.last
+    FROM unnest($2::int8[], $3::int8[], $4::int8[], $5::int8[], $6::int2[], $7::int8[],
+      $8::int8[]) n(host, pages, errors, requests, suspended, bytes, last)
+    ORDER BY n.host
+    ON CONFLICT (crawl, host) DO UPDATE SET pages_done = c.pages_done + excluded.pages_done,
+      errors = c.errors + excluded.errors, requests = c.requests + excluded.requests,
+      bytes = c.bytes + excluded.bytes,
+      last_crawled = greatest(c.last_crawled, excluded.last_crawled),
+      suspended = CASE excluded.suspended WHEN 0 THEN c.suspended ELSE excluded.suspended END
+    RETURNING host, c.xmax = 0";
+
 /// Writes what the crawl counts of its hosts. Gives how many belong to it from now on.
 pub(super) async fn write(conn: &Conn, work: &Work, tallies: &Tallies) -> Result<u64, Fault> {
     if tallies.is_empty() {
@@ -188,23 +216,10 @@ pub(super) async fn write(conn: &Conn, work: &Work, tallies: &Tallies) -> Result
     let suspended: Vec<Option<i16>> = sorted.iter().map(|(_, t)| t.suspended).collect();
     let bytes: Vec<i64> = sorted.iter().map(|(_, t)| t.bytes).collect();
     let last: Vec<i64> = sorted.iter().map(|(_, t)| t.last_crawled).collect();
-    let sql = "INSERT INTO crawl_hosts AS c (crawl, host, pages_done, errors, requests, suspended,
-          bytes, last_crawled)
-        SELECT $1, n.host, n.pages, n.errors, n.requests, coalesce(n.suspended, 0::int2), n.bytes,
-          n.last
-        FROM unnest($2::int8[], $3::int8[], $4::int8[], $5::int8[], $6::int2[], $7::int8[],
-          $8::int8[]) n(host, pages, errors, requests, suspended, bytes, last)
-        ORDER BY n.host
-        ON CONFLICT (crawl, host) DO UPDATE SET pages_done = c.pages_done + excluded.pages_done,
-          errors = c.errors + excluded.errors, requests = c.requests + excluded.requests,
-          bytes = c.bytes + excluded.bytes,
-          last_crawled = greatest(c.last_crawled, excluded.last_crawled),
-          suspended = CASE excluded.suspended WHEN 0 THEN c.suspended ELSE excluded.suspended END
-        RETURNING host, c.xmax = 0";
     let crawl = work.batch.crawl.0;
     let rows = conn
         .query(
-            sql,
+            COUNT,
             &[
                 &crawl, &hosts, &pages, &errors, &requests, &suspended, &bytes, &last,
             ],

@@ -30,6 +30,14 @@ pub(in crate::postgres) const WAKE: &str = "WITH idle AS MATERIALIZED (
       THEN greatest(h.free_at, clock_timestamp()) ELSE h.ready_at END
     FROM idle WHERE h.id = idle.id";
 
+/// Who commits what is written here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// With the last statements, in one message: others wait for the rows until then.
+    AtOnce,
+    ByTheCaller,
+}
+
 /// Gives the pages whose rows were written here and by nobody else.
 pub(super) async fn write(
     conn: &Conn,
@@ -37,6 +45,7 @@ pub(super) async fn write(
     work: &Work,
     found: &[Candidate],
     rows: &[NewRow],
+    ending: Ending,
 ) -> Result<FxHashSet<PageId>, Fault> {
     let mut sorted: Vec<&NewRow> = rows
         .iter()
@@ -76,13 +85,19 @@ pub(super) async fn write(
     };
     let slot = slot_of(work.number);
     let tallies = tallies::write(conn, work.batch.crawl, slot, &changes);
-    tokio::try_join!(biased; tallies, wake)?;
+    let commit = async {
+        match ending {
+            Ending::AtOnce => conn.commit().await,
+            Ending::ByTheCaller => Ok(()),
+        }
+    };
+    tokio::try_join!(biased; tallies, wake, commit)?;
     Ok(inserted)
 }
 
 pub(super) const ADD_URLS: &str = "INSERT INTO urls (page, key_host, key_url, url)
     SELECT * FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::text[])
-    ON CONFLICT DO NOTHING";
+    ON CONFLICT DO NOTHING RETURNING page";
 
 async fn add_urls(
     conn: &Conn,
@@ -106,12 +121,18 @@ async fn add_urls(
         .map(|c| Said(work.link(c.place).target.address()));
     let texts: Vec<Said<'_>> = texts.collect();
     let added = conn
-        .execute(ADD_URLS, &[&pages, &hosts, &urls, &texts])
+        .query(ADD_URLS, &[&pages, &hosts, &urls, &texts])
         .await?;
-    if added == free.len() as u64 {
+    if added.len() == free.len() {
         return Ok(());
     }
     // Somebody was quicker, most likely with the same URLs. If with others, numbers must be chosen anew.
+    let added: FxHashSet<i64> = added.iter().map(|row| row.get(0)).collect();
+    let late = free.iter().filter(|c| !added.contains(&c.page.0));
+    let late: Vec<&&Candidate> = late.collect();
+    let pages: Vec<i64> = late.iter().map(|c| c.page.0).collect();
+    let hosts: Vec<i64> = late.iter().map(|c| c.key.host.cast_signed()).collect();
+    let urls: Vec<i64> = late.iter().map(|c| c.key.url.cast_signed()).collect();
     let sql = "SELECT count(*) FROM unnest($1::int8[], $2::int8[], $3::int8[]) n(page, host, url)
         JOIN urls u ON u.page = n.page WHERE u.key_host <> n.host OR u.key_url <> n.url";
     let row = conn.query_one(sql, &[&pages, &hosts, &urls]).await?;

@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 use trawl_types::{HostId, PageId, PageState, Reason, UnixMillis};
 
 use super::{
-    insert::write,
+    insert::{Ending, write},
     routed::pending,
     search::{self, Candidate, POSITION_BITS, Standing, candidates, host_of, known_page, look_up},
     work::{KnownPage, Work},
@@ -64,9 +64,8 @@ impl PostgresStore {
             TOGETHER.to_owned()
         };
         let begin = conn.begin_with(&first);
-        let write = write(conn, self, work, found, rows);
+        let write = write(conn, self, work, found, rows, Ending::AtOnce);
         let ((), inserted) = tokio::try_join!(biased; begin, write)?;
-        conn.commit().await?;
         Ok(inserted)
     }
 
@@ -243,6 +242,6 @@ pub(in crate::postgres) async fn add_links(
 ) -> Result<(), Fault> {
     let found = store.find(conn, work).await?;
     let rows = store.judge_new(work, &found);
-    write(conn, store, work, &found, &rows).await?;
+    write(conn, store, work, &found, &rows, Ending::ByTheCaller).await?;
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{ends::Ends, work::Work};
+use super::{ends::Ends, routed::Pending, work::Work};
 use crate::{
     postgres::{edges::lists, fault::Fault, pool::Conn},
     shared::{
@@ -13,16 +13,16 @@ use crate::{
 
 /// The links of a page as they are written.
 #[derive(Debug)]
-pub(super) struct NewList {
+struct NewList {
     page: i64,
     json: String,
     links: u64,
 }
 
-/// The lists of a batch.
-pub(super) fn made(work: &Work, ends: &Ends) -> Vec<NewList> {
+/// The lists of those settlements of a batch that count.
+fn made(work: &Work, settled: &[(usize, Pending)]) -> Vec<NewList> {
     let mut new = Vec::new();
-    for (at, _) in &ends.settled {
+    for (at, _) in settled {
         let settlement = &work.batch.settlements[*at];
         let mut text = LinkText::default();
         for link in &settlement.links {
@@ -42,7 +42,7 @@ pub(super) fn made(work: &Work, ends: &Ends) -> Vec<NewList> {
 }
 
 /// The lists that the pages have already.
-pub(super) async fn known(conn: &Conn, new: &[NewList]) -> Result<Known, Fault> {
+async fn known(conn: &Conn, new: &[NewList]) -> Result<Known, Fault> {
     if new.is_empty() {
         return Ok(Known::default());
     }
@@ -54,26 +54,49 @@ type Known = FxHashMap<i64, Vec<LinkList>>;
 
 /// What is to be written of the lists of a batch.
 #[derive(Debug, Default)]
-pub(super) struct News<'l> {
+struct News<'l> {
     extended: Vec<i64>,
     added: Vec<i64>,
     texts: Vec<&'l str>,
+    counted: Counted,
+}
+
+/// How many edges of a batch nobody has seen before, and how many its crawl has not.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Counted {
+    new: u64,
+    new_in_crawl: u64,
+}
+
+/// Writes the lists of a batch.
+pub(super) async fn record(
+    conn: &Conn,
+    work: &Work,
+    settled: &[(usize, Pending)],
+) -> Result<Counted, Fault> {
+    let made = made(work, settled);
+    let known = known(conn, &made).await?;
+    let news = compared(work, &made, &known)?;
+    write(conn, work, &news).await?;
+    Ok(news.counted)
+}
+
+impl Counted {
+    pub(super) fn tell(self, work: &mut Work, ends: &mut Ends) {
+        work.report.edges += self.new;
+        ends.changes.edges(self.new_in_crawl);
+    }
 }
 
 /// Compares the lists with those that the pages have already, and counts what is new.
-pub(super) fn compared<'l>(
-    work: &mut Work,
-    ends: &mut Ends,
-    new: &'l [NewList],
-    known: &Known,
-) -> Result<News<'l>, Fault> {
+fn compared<'l>(work: &Work, new: &'l [NewList], known: &Known) -> Result<News<'l>, Fault> {
     let crawl = work.batch.crawl;
     let mut news = News::default();
     for NewList { page, json, links } in new {
         let before = known.get(page).map_or(&[][..], Vec::as_slice);
         let counts = count(before, crawl, json, *links)?;
-        work.report.edges += counts.new;
-        ends.changes.edges(counts.new_in_crawl);
+        news.counted.new += counts.new;
+        news.counted.new_in_crawl += counts.new_in_crawl;
         match before.last() {
             Some(last) if last.may_extend(crawl, json) => news.extended.push(last.id),
             _ => {
@@ -85,7 +108,7 @@ pub(super) fn compared<'l>(
     Ok(news)
 }
 
-pub(super) async fn write(conn: &Conn, work: &Work, news: &News<'_>) -> Result<(), Fault> {
+async fn write(conn: &Conn, work: &Work, news: &News<'_>) -> Result<(), Fault> {
     let crawl = work.batch.crawl;
     if !news.extended.is_empty() {
         let sql = "UPDATE page_links l SET last_crawl = greatest(l.last_crawl, $2)

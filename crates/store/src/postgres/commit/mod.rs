@@ -13,6 +13,7 @@
 //! * [`routed`]: statements that go to each partition with its own pages
 //! * [`links`], [`insert`]: the first transaction
 //! * [`ends`]: the second
+//! * [`foresight`]: what of the second can be written before the lock is held
 //! * [`hosts`]: what becomes of hosts, and the fence around loans that ended
 //! * [`activity`]: what was read when
 //! * [`log`]: entries of the result log
@@ -24,6 +25,7 @@ mod activity;
 mod content;
 mod depth;
 mod ends;
+mod foresight;
 mod hosts;
 mod insert;
 mod links;
@@ -40,24 +42,31 @@ pub(super) use search::POSITION_BITS;
 pub(super) use work::{Memory, OpenCrawl, Work};
 
 use super::{PostgresStore, pool::Param, reader, retry::Attempt, tallies};
+use trawl_types::CrawlId;
+
 use crate::contract::{
     StoreError,
+    read::CrawlCounts,
     write::{CommitBatch, CommitReport, VisitEnd},
 };
 use crate::{segment::Record, shared::compressed::compressed_each};
 
 /// What nearly every commit asks, and what takes longest to plan.
-pub(super) fn statements() -> [&'static str; 13] {
+pub(super) fn statements() -> [&'static str; 17] {
     [
         &search::KNOWN,
         &routed::PENDING,
         hosts::LOCK,
         hosts::CLOCKS,
+        hosts::ROBOTS,
+        hosts::COUNT,
         insert::ADD_URLS,
         insert::ADD_ROWS,
         insert::ADD_HOSTS,
         tallies::ADD,
+        tallies::COUNTS,
         ends::LOCK,
+        ends::MOVE_ON,
         &ends::FINISH,
         &depth::ROWS,
         &depth::MOVE,
@@ -117,23 +126,33 @@ impl PostgresStore {
     async fn report(&self, work: Work) -> Result<CommitReport, StoreError> {
         let (crawl, new_hosts) = (work.batch.crawl, work.new_hosts);
         let mut report = work.report;
-        let (hosts, counts, last) = self
-            .insist(|| async {
+        let (counts, last) = match work.figures {
+            Some(figures) => figures,
+            None => self.figures(crawl).await?,
+        };
+        if !new_hosts.is_empty() {
+            let hosts = || async {
                 let conn = self.for_commits().await?;
-                let sql = "SELECT last_seq FROM crawls WHERE id = $1";
-                let number: [Param<'_>; 1] = [&crawl.0];
-                let (hosts, counts, row) = tokio::try_join!(
-                    reader::hosts(&conn, crawl, &new_hosts),
-                    tallies::counts(&conn, crawl),
-                    conn.query_opt(sql, &number),
-                )?;
-                let last: i64 = row.ok_or(StoreError::NoCrawl(crawl))?.get(0);
-                Ok((hosts, counts, last))
-            })
-            .await?;
-        (report.hosts, report.counts) = (hosts, counts);
+                reader::hosts(&conn, crawl, &new_hosts).await
+            };
+            report.hosts = self.insist(hosts).await?;
+        }
+        report.counts = counts;
         report.last_seq = (last > 0).then_some(trawl_types::Sequence(last));
         Ok(report)
+    }
+
+    async fn figures(&self, crawl: CrawlId) -> Result<(CrawlCounts, i64), StoreError> {
+        self.insist(|| async {
+            let conn = self.for_commits().await?;
+            let sql = "SELECT last_seq FROM crawls WHERE id = $1";
+            let number: [Param<'_>; 1] = [&crawl.0];
+            let (counts, row) =
+                tokio::try_join!(tallies::counts(&conn, crawl), conn.query_opt(sql, &number),)?;
+            let last: i64 = row.ok_or(StoreError::NoCrawl(crawl))?.get(0);
+            Ok((counts, last))
+        })
+        .await
     }
 }
 

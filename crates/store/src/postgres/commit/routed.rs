@@ -5,7 +5,7 @@
 use std::{fmt::Write as _, sync::LazyLock};
 
 use rustc_hash::FxHashMap;
-use tokio_postgres::types::ToSql;
+use tokio_postgres::{Row, types::ToSql};
 use trawl_types::{HostId, PageId};
 
 use super::work::Work;
@@ -54,6 +54,30 @@ pub(super) fn union(first_value: usize, part: impl Fn(usize, usize) -> String) -
 /// `first_value`, of which the first is the crawl. Each partition takes its pages and then a list for
 /// each of the columns.
 pub(super) fn update(first_value: usize, fixed: &str, columns: &[(&str, &str)]) -> String {
+    let mut sql = updates(first_value, fixed, columns, "", "");
+    sql.push_str(" SELECT 1");
+    sql
+}
+
+/// The same for rows that are still pending, of which page, host and depth come back. Whether they are is
+/// asked of rows that were looked up: as a condition of the update it would lead to the index of all that
+/// is pending.
+pub(super) fn update_pending(first_value: usize, fixed: &str, columns: &[(&str, &str)]) -> String {
+    let (which, back) = (" WHERE k.state = 0", " RETURNING c.page, c.host, c.depth");
+    let sql = updates(first_value, fixed, columns, which, back);
+    let parts = (0..PARTITIONS).map(|n| format!("SELECT * FROM p{n}"));
+    let parts: Vec<String> = parts.collect();
+    format!("{sql} {}", parts.join(" UNION ALL "))
+}
+
+/// A part for each partition: `which` of the rows that were looked up, and what comes `back`.
+fn updates(
+    first_value: usize,
+    fixed: &str,
+    columns: &[(&str, &str)],
+    which: &str,
+    back: &str,
+) -> String {
     let mut sql = String::from("WITH ");
     for n in 0..PARTITIONS {
         let pages = first_value + n * (columns.len() + 1);
@@ -68,11 +92,10 @@ pub(super) fn update(first_value: usize, fixed: &str, columns: &[(&str, &str)]) 
         }
         let _ = write!(
             sql,
-            " WHERE c.ctid = ANY(ARRAY(SELECT k.ctid {})))",
-            by_key(n, pages, "ctid")
+            " WHERE c.ctid = ANY(ARRAY(SELECT k.ctid {}{which})){back})",
+            by_key(n, pages, "ctid, state")
         );
     }
-    sql.push_str(" SELECT 1");
     sql
 }
 
@@ -112,11 +135,15 @@ pub(super) async fn pending(conn: &Conn, work: &Work) -> Result<FxHashMap<PageId
     }
     let parts = Routes::of(&pages).split(&pages);
     let values = values(&[&work.batch.crawl.0], &[list(&parts)]);
-    let rows = conn.query(&PENDING, &values).await?;
-    let pending = |row: &tokio_postgres::Row| Pending {
+    Ok(by_page(&conn.query(&PENDING, &values).await?))
+}
+
+/// Rows of page, host and depth.
+pub(super) fn by_page(rows: &[Row]) -> FxHashMap<PageId, Pending> {
+    let pending = |row: &Row| Pending {
         host: HostId(row.get(1)),
         depth: row.get::<_, i32>(2) as u32,
     };
-    let entry = |row| (PageId(tokio_postgres::Row::get(row, 0)), pending(row));
-    Ok(rows.iter().map(entry).collect())
+    let entry = |row: &Row| (PageId(row.get(0)), pending(row));
+    rows.iter().map(entry).collect()
 }

@@ -11,7 +11,8 @@ use super::routed::Pending;
 use crate::{
     contract::{
         StoreError,
-        write::{CommitBatch, CommitReport, NewLink, WriteRules},
+        read::CrawlCounts,
+        write::{CommitBatch, CommitReport, HostUpdate, NewLink, WriteRules},
     },
     shared::{codes, recent::Recent},
 };
@@ -158,6 +159,10 @@ pub(in crate::postgres) struct Work {
     /// Hosts with pages that this commit has lifted, in whichever attempt.
     pub(super) to_wake: Vec<i64>,
     pub(super) lessons: Lessons,
+    /// What was foreseen of it has not come true.
+    pub(super) was_overtaken: bool,
+    /// The crawl in numbers as the ends have left it, and the last number of its log.
+    pub(super) figures: Option<(CrawlCounts, i64)>,
 }
 
 /// What memory may be told once the ends are durable, and the links with them. A server that loses its
@@ -185,6 +190,8 @@ impl Work {
             new_hosts: Vec::new(),
             to_wake: Vec::new(),
             lessons: Lessons::default(),
+            was_overtaken: false,
+            figures: None,
         }
     }
 
@@ -201,6 +208,12 @@ impl Work {
     /// Ends will be written after the links, and bring them to the disk.
     pub(super) fn has_ends(&self) -> bool {
         !self.batch.settlements.is_empty() || !self.batch.hosts.is_empty()
+    }
+
+    /// All that is news is what politeness must remember of hosts, whatever the crawl.
+    pub(super) fn is_about_hosts(&self) -> bool {
+        let counts = |host: &HostUpdate| host.requests > 0 || host.suspended.is_some();
+        self.batch.settlements.is_empty() && !self.batch.hosts.iter().any(counts)
     }
 
     pub(super) fn link(&self, place: Place) -> &NewLink {
