@@ -119,9 +119,7 @@ pub trait Store: Send + Sync + std::fmt::Debug {
 
     /// Does what a batch needs before it can be written, such as compressing what it keeps. May go on
     /// while another batch is written.
-    async fn prepare(&self, batch: CommitBatch) -> Result<Prepared, StoreError> {
-        Ok(Prepared::as_it_is(batch))
-    }
+    async fn prepare(&self, batch: CommitBatch) -> Result<Prepared, StoreError>;
 
     /// One transaction: pages, edges, new candidates, settled leases, host updates, result log.
     async fn commit_prepared(&self, batch: Prepared) -> Result<CommitReport, StoreError>;

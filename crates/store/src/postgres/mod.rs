@@ -85,7 +85,7 @@ use crate::contract::{
     queue::{Changed, QueueChange},
     read::{CrawlCounts, CrawlRow, PendingUrl, StoredHost, StoredLink, StoredPrint},
     workers::WorkerRegistry,
-    write::{CommitReport, NewLink, Prepared, WriteRules},
+    write::{CommitBatch, CommitReport, NewLink, Prepared, WriteRules},
 };
 
 /// Hosts are borrowed, filled up and given back by so many at once. Each of these is short; a connection
@@ -203,6 +203,11 @@ impl Store for PostgresStore {
         now: UnixMillis,
     ) -> Result<(), StoreError> {
         self.move_to(crawl, state, why, now).await
+    }
+
+    async fn prepare(&self, mut batch: CommitBatch) -> Result<Prepared, StoreError> {
+        commit::compress_kept(&mut batch).await?;
+        Ok(Prepared::as_it_is(batch))
     }
 
     async fn commit_prepared(&self, batch: Prepared) -> Result<CommitReport, StoreError> {

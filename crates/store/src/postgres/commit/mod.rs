@@ -41,9 +41,9 @@ pub(super) use links::add_links;
 pub(super) use search::POSITION_BITS;
 pub(super) use work::{Memory, OpenCrawl, Work};
 
-use super::{PostgresStore, pool::Param, reader, retry::Attempt, tallies};
 use trawl_types::CrawlId;
 
+use super::{PostgresStore, pool::Param, reader, retry::Attempt, tallies};
 use crate::contract::{
     StoreError,
     read::CrawlCounts,
@@ -75,14 +75,13 @@ pub(super) fn statements() -> [&'static str; 17] {
 }
 
 impl PostgresStore {
-    pub(super) async fn settle(&self, mut batch: CommitBatch) -> Result<CommitReport, StoreError> {
+    pub(super) async fn settle(&self, batch: CommitBatch) -> Result<CommitReport, StoreError> {
         if self.pool.is_closed() {
             return Err(StoreError::Stopped);
         }
         let crawl = batch.crawl;
         let open = self.opened().get(crawl);
         let open = open.ok_or(StoreError::NoCrawl(crawl))?;
-        compress_kept(&mut batch).await?;
         let done = Box::pin(self.write(Work::new(open, batch))).await;
         if let Err(StoreError::NoCrawl(_)) = &done {
             self.opened().remove(crawl);
@@ -157,7 +156,7 @@ impl PostgresStore {
 }
 
 /// Records as the table keeps them, each in a frame of its own: rows are read alone.
-async fn compress_kept(batch: &mut CommitBatch) -> Result<(), StoreError> {
+pub(super) async fn compress_kept(batch: &mut CommitBatch) -> Result<(), StoreError> {
     let nothing = || Record::whole(Vec::new());
     let plain = kept(batch).map(|record| std::mem::replace(record, nothing()));
     let plain: Vec<Record> = plain.collect();
