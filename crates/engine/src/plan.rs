@@ -139,11 +139,10 @@ impl CrawlPlan {
     }
 
     /// Brings the depth at which a link leads somewhere into its score.
-    pub(crate) fn at_depth(&self, mut target: LinkTarget, depth: u32) -> LinkTarget {
+    pub(crate) fn set_depth(&self, target: &mut LinkTarget, depth: u32) {
         if let Ok(score) = &mut target.verdict {
             *score = self.scorer.at_depth(*score, depth);
         }
-        target
     }
 
     /// A requested address in the memory of a redirect chain.
@@ -283,10 +282,10 @@ impl CrawlPlan {
             order: self.spec.strategy.order,
             max_depth: self.spec.scope.max_depth,
             max_pages: self.spec.scope.max_pages,
-            admission: Box::new(TrapAdmission {
-                normaliser: Arc::clone(&self.normaliser),
-                guard: Mutex::new(TrapGuard::new(&self.spec.scope.traps, self.secret)),
-            }),
+            admission: Box::new(TrapAdmission(TrapGuard::new(
+                &self.spec.scope.traps,
+                self.secret,
+            ))),
             terrain: self.terrain.as_ref().map(|lists| {
                 let map = MapTerrain {
                     lists: Arc::clone(lists),
@@ -364,19 +363,10 @@ impl Terrain for MapTerrain {
 }
 
 /// The stateful trap guards, asked by the store for each URL it has never seen.
-struct TrapAdmission {
-    normaliser: Arc<Normaliser>,
-    guard: Mutex<TrapGuard>,
-}
+struct TrapAdmission(TrapGuard);
 
 impl Admission for TrapAdmission {
-    fn admit(&mut self, address: &str) -> Result<(), Reason> {
-        let Ok(url) = self.normaliser.seed(address) else {
-            return Ok(());
-        };
-        match self.guard.get_mut() {
-            Ok(guard) => guard.admit(&url),
-            Err(poisoned) => poisoned.into_inner().admit(&url),
-        }
+    fn admit(&mut self, target: &LinkTarget) -> Result<(), Reason> {
+        self.0.admit(target.host(), target.address())
     }
 }

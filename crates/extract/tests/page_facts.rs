@@ -6,7 +6,7 @@ use trawl_extract::{PageFacts, PageLimits, Rel, Warning, page};
 use trawl_types::Place;
 use url::Url;
 
-fn read(html: &str) -> PageFacts {
+fn read(html: &str) -> PageFacts<'_> {
     let limits = PageLimits {
         crawler: "Trawl/1.0",
         ..PageLimits::default()

@@ -10,7 +10,7 @@ use std::hash::Hasher;
 
 use rustc_hash::FxHashMap;
 use siphasher::sip::SipHasher13;
-use trawl_types::{CrawlUrl, HostKey, KeySecret, Reason, ReasonCode, spec::TrapSpec};
+use trawl_types::{HostKey, KeySecret, Reason, ReasonCode, spec::TrapSpec};
 
 /// Directories, and paths with queries, remembered of one host: about 6 MB each at most.
 const HOST_ENTRIES: usize = 250_000;
@@ -52,10 +52,10 @@ impl TrapGuard {
         }
     }
 
-    /// Counts a URL that was not known before; called once for each. A refused URL is not counted.
-    pub fn admit(&mut self, url: &CrawlUrl) -> Result<(), Reason> {
-        let path = url.address().path();
-        let has_query = url.address().query().is_some_and(|query| !query.is_empty());
+    /// Counts a URL that was not known before, as [`HostKey::as_str`] and `CrawlUrl::as_str` give it;
+    /// called once for each. A refused URL is not counted.
+    pub fn admit(&mut self, host: &str, address: &str) -> Result<(), Reason> {
+        let (path, has_query) = path_of(address);
         let has_directories = leaf_start(path) > 1;
         let watched = has_query && self.max_query_variants.is_some()
             || has_directories && self.max_path_values.is_some();
@@ -63,10 +63,14 @@ impl TrapGuard {
             return Ok(());
         }
         self.admissions += 1;
-        if !self.hosts.contains_key(url.host()) {
+        if !self.hosts.contains_key(host) {
             self.entries += HOST_COST;
+            let host = HostKey::from_stored(host);
+            self.hosts.insert(host, HostCounts::default());
         }
-        let counts = self.hosts.entry(url.host().clone()).or_default();
+        let Some(counts) = self.hosts.get_mut(host) else {
+            return Ok(());
+        };
         counts.last_seen = self.admissions;
         let before = counts.len();
         let mut verdict = Ok(());
@@ -177,6 +181,20 @@ impl HostCounts {
     }
 }
 
+/// The path of an address, and whether something is asked of it. Addresses have been parsed and written
+/// again, so that the first slash after the host is where the path begins; to parse each once more would
+/// take longer than all the rest.
+fn path_of(address: &str) -> (&str, bool) {
+    let after_scheme = address.find("://").map_or(0, |at| at + 3);
+    let rest = &address[after_scheme..];
+    let rest = &rest[rest.find('/').unwrap_or(rest.len())..];
+    let end = rest.find(['?', '#']).unwrap_or(rest.len());
+    let (path, rest) = rest.split_at(end);
+    let asks = rest.strip_prefix('?');
+    let asks = asks.is_some_and(|query| !query.is_empty() && !query.starts_with('#'));
+    (path, asks)
+}
+
 /// Where the last segment begins; a trailing slash belongs to it.
 fn leaf_start(path: &str) -> usize {
     let trimmed = path.strip_suffix('/').unwrap_or(path);
@@ -185,4 +203,32 @@ fn leaf_start(path: &str) -> usize {
 
 fn shown(path: &str) -> String {
     path.chars().take(120).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use url::Url;
+
+    use super::*;
+
+    #[test]
+    fn the_path_of_an_address_is_that_of_its_url() {
+        for text in [
+            "http://a.test",
+            "http://a.test/",
+            "https://a.test:8080/a/b/",
+            "http://a.test/?q=/x",
+            "http://a.test/a?",
+            "http://a.test/a?b#c?d",
+            "http://a.test/a#b?c",
+            "http://a.test/a?#b",
+            "http://u:p@a.test/a://b/c?d?e",
+            "http://[::1]:81/a//b",
+            "http://a.test/ä b/%2f?ü",
+        ] {
+            let url = Url::parse(text).unwrap();
+            let asks = url.query().is_some_and(|query| !query.is_empty());
+            assert_eq!(path_of(url.as_str()), (url.path(), asks), "{text}");
+        }
+    }
 }

@@ -25,7 +25,7 @@ const HOSTS: u64 = 200;
 struct Everything;
 
 impl Admission for Everything {
-    fn admit(&mut self, _: &str) -> Result<(), Reason> {
+    fn admit(&mut self, _: &LinkTarget) -> Result<(), Reason> {
         Ok(())
     }
 }

@@ -41,7 +41,7 @@ const PER_HOST: u32 = 5;
 struct Everything;
 
 impl Admission for Everything {
-    fn admit(&mut self, _: &str) -> Result<(), Reason> {
+    fn admit(&mut self, _: &LinkTarget) -> Result<(), Reason> {
         Ok(())
     }
 }

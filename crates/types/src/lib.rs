@@ -9,6 +9,7 @@
 //! * [`reason`]: why a URL was refused
 //! * [`outcome`]: how a fetch ended
 //! * [`link`]: an edge with its evidence
+//! * [`short_text`]: text that is held in place, as links have it
 //! * [`record`]: what is known of a page in the end
 //! * [`terrain`]: a map's classes, states and rows
 
@@ -17,6 +18,7 @@ pub mod link;
 pub mod outcome;
 pub mod reason;
 pub mod record;
+pub mod short_text;
 pub mod spec;
 pub mod terrain;
 pub mod time;
@@ -27,5 +29,6 @@ pub use link::{LinkKind, LinkRel, Place};
 pub use outcome::{Outcome, OutcomeKind};
 pub use reason::{Reason, ReasonCode};
 pub use record::{CrawlState, PageRecord, PageState};
+pub use short_text::{AnchorText, ShortText};
 pub use spec::CrawlSpec;
 pub use url::{CrawlUrl, HostKey, KeySecret, Scheme, SiteKey, UrlKey};

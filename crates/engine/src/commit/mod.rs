@@ -1,9 +1,11 @@
 //! Settlements to transactions. Batches form by themselves: while one commit runs, the next fills.
 //!
 //! * `batch`: what becomes durable together
+//! * `fill`: how much that may be
 //! * `writing`: the batch that is being written
 
 mod batch;
+mod fill;
 mod writing;
 
 use std::{sync::Arc, time::Duration};
@@ -24,15 +26,9 @@ use trawl_types::{CrawlId, HostId, PageId, Scheme};
 
 use crate::{appetite::Hunger, clock::Clock, engine::EngineError, plan::CrawlPlan, task::PageTask};
 use batch::Batch;
+use fill::Fill;
 use writing::Writing;
 
-const MOST_PER_BATCH: usize = 384;
-/// Bytes of one batch, about: what it admits comes back all at once. Each batch writes the inner pages of
-/// the same indexes again, so that few large ones cost less than many small ones.
-const MOST_BYTES_PER_BATCH: usize = 4 << 20;
-/// Where nothing is left to lease, everybody waits for what a batch admits; unless each costs so much that
-/// the next would wait longer.
-const MOST_WHILE_HUNGRY: usize = 96;
 /// How long a small batch waits for company while there is other work to lease.
 const PATIENCE: Duration = Duration::from_millis(40);
 /// The same where a commit is many round trips to a database that others wait for, too.
@@ -162,12 +158,9 @@ impl Committer {
         }
     }
 
-    fn most(&self) -> usize {
-        if self.hunger.is_hungry() && !self.store.is_shared() {
-            MOST_WHILE_HUNGRY
-        } else {
-            MOST_PER_BATCH
-        }
+    /// Where each batch costs many round trips, the next would wait longer for small ones.
+    fn is_hungry(&self) -> bool {
+        self.hunger.is_hungry() && !self.store.is_shared()
     }
 
     fn patience(&self) -> Duration {
@@ -181,10 +174,11 @@ impl Committer {
     /// Batches form by themselves: while one is written, the next fills. One that is full need not wait
     /// to be made ready.
     async fn gather(&mut self, first: Item, writing: &mut Writing) -> Vec<Item> {
-        let mut weight = first.weight;
+        let mut fill = Fill::default();
+        fill.add(&first);
         let mut batch = vec![first];
         let mut waited = false;
-        while batch.len() < self.most() && weight < MOST_BYTES_PER_BATCH {
+        while !fill.is_full(self.is_hungry()) {
             let item = match self.items.try_recv() {
                 Ok(item) => item,
                 Err(_) if writing.is_under_way() => {
@@ -196,14 +190,14 @@ impl Committer {
                 }
                 Err(_) if waited || self.hunger.is_felt() => break,
                 Err(_) => {
-                    let missing = self.most() - batch.len();
+                    let missing = fill.missing(self.is_hungry());
                     let enough = || self.items.len() >= missing;
                     self.hunger.wait(self.patience(), enough).await;
                     waited = true;
                     continue;
                 }
             };
-            weight += item.weight;
+            fill.add(&item);
             batch.push(item);
         }
         batch

@@ -204,7 +204,7 @@ pub(super) fn too_long(
 }
 
 /// Directives of header and meta element, as they were found.
-fn robots_text(head: Option<&Head>, page: Option<&PageFacts>) -> Option<String> {
+fn robots_text(head: Option<&Head>, page: Option<&PageFacts<'_>>) -> Option<String> {
     let mut parts: Vec<String> = head.map(|h| h.robots_tags.clone()).unwrap_or_default();
     parts.extend(
         page.map(|p| p.robots.to_string())

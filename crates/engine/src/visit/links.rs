@@ -7,7 +7,7 @@ use trawl_extract::{PageFacts, PageLink, parse_x_robots_tag};
 use trawl_fetch::Head;
 use trawl_store::contract::{read::StoredLink, target::LinkTarget, write::NewLink};
 use trawl_types::{LinkKind, LinkRel};
-use url::Position;
+use url::{Position, Url};
 
 use super::{
     memory::{Key, OfOrigin},
@@ -39,60 +39,50 @@ impl Parent {
     }
 }
 
+/// A link that nobody remembers.
+struct Unknown<'p> {
+    /// As many known links stand before it.
+    before: usize,
+    /// Under which it may be remembered.
+    key: Option<Key>,
+    link: PageLink<'p>,
+    rel: LinkRel,
+}
+
 /// Links in document order. A page linked twice is taken once; if one of the links may be
 /// followed, the page may.
 pub(crate) fn links_of(
     plan: &CrawlPlan,
-    facts: &PageFacts,
+    facts: &PageFacts<'_>,
     head: &Head,
-    found: Vec<PageLink>,
+    found: Vec<PageLink<'_>>,
     parent: Parent,
 ) -> Vec<NewLink> {
     let memory = plan.memory().of_origin(&facts.base[..Position::BeforePath]);
     let nofollow = asks_nofollow(plan, facts, head);
     let keys = keys_of(plan, facts, nofollow, &found, &memory);
-    let recalled = memory.recall(&keys);
-    let mut news = Vec::new();
-    let mut seen = FxHashMap::with_capacity_and_hasher(found.len(), FxBuildHasher);
-    let mut links: Vec<NewLink> = Vec::with_capacity(found.len());
-    for ((link, key), recalled) in found.into_iter().zip(keys).zip(recalled) {
-        let rel = rel_of(&link, nofollow);
-        let target = recalled.unwrap_or_else(|| {
-            let base = &facts.base;
-            let target = plan.target(base, &link.href, rel, &link.anchor, parent.score);
-            news.extend(key.map(|key| (key, target.clone())));
-            target
-        });
-        // Not a web address: neither a page nor an edge.
-        let Some(target) = target else { continue };
-        let target = plan.at_depth(target, parent.depth_of(link.kind));
-        match seen.entry(target.key) {
-            Entry::Occupied(at) => {
-                let first: &mut NewLink = &mut links[*at.get()];
-                if first.target.verdict.is_err() && target.verdict.is_ok() {
-                    first.target = target;
-                }
-            }
-            Entry::Vacant(at) => {
-                at.insert(links.len());
-                links.push(as_link(target, link, rel));
-            }
-        }
+    let (mut links, unknown) = remembered(found, &keys, nofollow, &memory);
+    if !unknown.is_empty() {
+        let judged = judge(plan, &facts.base, unknown, parent, &memory);
+        links = in_order(links, judged);
     }
-    memory.learn(news);
+    for link in &mut links {
+        plan.set_depth(&mut link.target, parent.depth_of(link.kind));
+    }
+    each_once(&mut links);
     links
 }
 
 /// Under which key each link may be remembered, if at all.
 fn keys_of(
     plan: &CrawlPlan,
-    facts: &PageFacts,
+    facts: &PageFacts<'_>,
     nofollow: bool,
-    found: &[PageLink],
+    found: &[PageLink<'_>],
     memory: &OfOrigin<'_>,
 ) -> Vec<Option<Key>> {
     let mut buffer = String::new();
-    let mut key_of = |link: &PageLink| {
+    let mut key_of = |link: &PageLink<'_>| {
         let same_everywhere = plan.may_remember(rel_of(link, nofollow));
         let href = same_everywhere.then(|| rooted(&facts.base, &link.href, &mut buffer))??;
         Some(memory.key(href))
@@ -100,7 +90,105 @@ fn keys_of(
     found.iter().map(&mut key_of).collect()
 }
 
-fn as_link(target: LinkTarget, link: PageLink, rel: LinkRel) -> NewLink {
+/// Links whose target is remembered, each written once into its place; and those that are not.
+fn remembered<'p>(
+    found: Vec<PageLink<'p>>,
+    keys: &[Option<Key>],
+    nofollow: bool,
+    memory: &OfOrigin<'_>,
+) -> (Vec<NewLink>, Vec<Unknown<'p>>) {
+    let mut links = Vec::with_capacity(found.len());
+    let mut unknown = Vec::new();
+    let mut found = found.into_iter().zip(keys);
+    memory.recall(keys, |known| {
+        let Some((link, key)) = found.next() else {
+            return;
+        };
+        let rel = rel_of(&link, nofollow);
+        match known {
+            Some(Some(target)) => links.push(as_link(target.clone(), link, rel)),
+            // Not a web address: neither a page nor an edge.
+            Some(None) => {}
+            None => unknown.push(Unknown {
+                before: links.len(),
+                key: *key,
+                link,
+                rel,
+            }),
+        }
+    });
+    (links, unknown)
+}
+
+/// Links that nobody remembers, with the number of known ones before each.
+fn judge(
+    plan: &CrawlPlan,
+    base: &Url,
+    unknown: Vec<Unknown<'_>>,
+    parent: Parent,
+    memory: &OfOrigin<'_>,
+) -> Vec<(usize, NewLink)> {
+    let mut news = Vec::with_capacity(unknown.len());
+    let mut links = Vec::with_capacity(unknown.len());
+    for Unknown {
+        before,
+        key,
+        link,
+        rel,
+    } in unknown
+    {
+        let target = plan.target(base, &link.href, rel, &link.anchor, parent.score);
+        news.extend(key.map(|key| (key, target.clone())));
+        links.extend(target.map(|target| (before, as_link(target, link, rel))));
+    }
+    memory.learn(news);
+    links
+}
+
+fn in_order(known: Vec<NewLink>, judged: Vec<(usize, NewLink)>) -> Vec<NewLink> {
+    let mut links = Vec::with_capacity(known.len() + judged.len());
+    let mut judged = judged.into_iter().peekable();
+    for (at, link) in known.into_iter().enumerate() {
+        while let Some((_, before)) = judged.next_if(|(before, _)| *before <= at) {
+            links.push(before);
+        }
+        links.push(link);
+    }
+    links.extend(judged.map(|(_, link)| link));
+    links
+}
+
+/// Of several links to a page the first stays, allowed if one of them is. Most pages have none to
+/// remove.
+fn each_once(links: &mut Vec<NewLink>) {
+    let mut seen = FxHashMap::with_capacity_and_hasher(links.len(), FxBuildHasher);
+    let mut repeated = Vec::new();
+    for (at, link) in links.iter().enumerate() {
+        match seen.entry(link.target.key) {
+            Entry::Occupied(first) => repeated.push((*first.get(), at)),
+            Entry::Vacant(place) => {
+                place.insert(at);
+            }
+        }
+    }
+    for &(first, again) in &repeated {
+        if links[first].target.verdict.is_err() && links[again].target.verdict.is_ok() {
+            links[first].target = links[again].target.clone();
+        }
+    }
+    if repeated.is_empty() {
+        return;
+    }
+    let mut repeated = repeated.into_iter().map(|(_, again)| again).peekable();
+    let mut at = 0;
+    links.retain(|_| {
+        let stays = repeated.next_if_eq(&at).is_none();
+        at += 1;
+        stays
+    });
+}
+
+fn as_link(target: LinkTarget, link: PageLink<'_>, rel: LinkRel) -> NewLink {
     NewLink {
         target,
         kind: link.kind,
@@ -123,20 +211,20 @@ pub(crate) fn known_links(plan: &CrawlPlan, stored: &[StoredLink], parent: Paren
             .and_then(|()| plan.weigh(&url, &link.anchor, parent.score));
         let (kind, rel, place) = (link.kind, link.rel, link.place);
         let mut link = new_link(&url, verdict, kind, rel, place, &link.anchor);
-        link.target = plan.at_depth(link.target, parent.depth_of(kind));
+        plan.set_depth(&mut link.target, parent.depth_of(kind));
         Some(link)
     });
     links.collect()
 }
 
 /// Whether a page asks not to be followed, in itself or in its headers.
-fn asks_nofollow(plan: &CrawlPlan, facts: &PageFacts, head: &Head) -> bool {
+fn asks_nofollow(plan: &CrawlPlan, facts: &PageFacts<'_>, head: &Head) -> bool {
     let crawler = plan.spec.fetch.user_agent.robots_name();
     let by_header = |tag: &String| parse_x_robots_tag(tag, crawler).nofollow;
     facts.robots.nofollow || facts.robots.none || head.robots_tags.iter().any(by_header)
 }
 
-fn rel_of(link: &PageLink, nofollow: bool) -> LinkRel {
+fn rel_of(link: &PageLink<'_>, nofollow: bool) -> LinkRel {
     use trawl_extract::Rel;
     let bits = [
         (Rel::NOFOLLOW, LinkRel::NOFOLLOW),
@@ -160,22 +248,50 @@ fn rel_of(link: &PageLink, nofollow: bool) -> LinkRel {
 mod tests {
     use trawl_extract::PageLimits;
     use trawl_types::{CrawlSpec, KeySecret};
-    use url::Url;
 
     use super::*;
 
-    #[test]
-    fn a_link_that_is_remembered_scores_by_the_depth_it_is_found_at() {
+    fn plan() -> CrawlPlan {
         let spec = CrawlSpec {
             seeds: vec!["http://a.example/".into()],
             ..CrawlSpec::default()
         };
-        let plan = CrawlPlan::compile(spec, KeySecret([1; 16]), 2026).unwrap();
+        CrawlPlan::compile(spec, KeySecret([1; 16]), 2026).unwrap()
+    }
+
+    #[test]
+    fn links_keep_the_order_of_the_page_whichever_of_them_are_remembered() {
+        let plan = plan();
+        let base = Url::parse("http://a.example/").unwrap();
+        let addresses = |html: &str| -> Vec<String> {
+            let page = trawl_extract::page(html, &base, PageLimits::default());
+            let (facts, found) = page.apart();
+            let parent = Parent { score: 9, depth: 0 };
+            let links = links_of(&plan, &facts, &Head::default(), found, parent);
+            let address = |link: &NewLink| link.target.address().to_owned();
+            links.iter().map(address).collect()
+        };
+        let of = |names: &[&str]| -> Vec<String> {
+            let address = |name: &&str| format!("http://a.example/{name}");
+            names.iter().map(address).collect()
+        };
+        let html = "<a href=/c>1</a><a href='http://['>none</a><a href=/a>2</a>";
+        assert_eq!(addresses(html), of(&["c", "a"]));
+        let html = "<a href=/x>1</a><a href=/a>2</a><a href='http://['>none</a><a href=/y>3</a>
+                    <a href=/z>4</a><a href=c>5</a><a href=/./a>6</a><a href=/last>7</a>";
+        let expected = of(&["x", "a", "y", "z", "c", "last"]);
+        assert_eq!(addresses(html), expected);
+        assert_eq!(addresses(html), expected, "all of them are remembered now");
+    }
+
+    #[test]
+    fn a_link_that_is_remembered_scores_by_the_depth_it_is_found_at() {
+        let plan = plan();
         let base = Url::parse("http://a.example/").unwrap();
         let score = |depth| {
             let html = "<a href=/some/page>x</a>";
-            let mut facts = trawl_extract::page(html, &base, PageLimits::default());
-            let found = std::mem::take(&mut facts.links);
+            let page = trawl_extract::page(html, &base, PageLimits::default());
+            let (facts, found) = page.apart();
             let parent = Parent { score: 9, depth };
             let links = links_of(&plan, &facts, &Head::default(), found, parent);
             *links[0].target.verdict.as_ref().unwrap()

@@ -19,8 +19,8 @@ pub(super) fn document_links(
     let most = plan.spec.scope.max_links_per_page as usize;
     let targets = found.iter().filter_map(|link| {
         let rel = LinkRel::default();
-        let target = plan.target(base, &link.href, rel, &link.anchor, parent.score)?;
-        let target = plan.at_depth(target, parent.depth_of(LinkKind::Anchor));
+        let mut target = plan.target(base, &link.href, rel, &link.anchor, parent.score)?;
+        plan.set_depth(&mut target, parent.depth_of(LinkKind::Anchor));
         Some((target, link.anchor.as_str(), Vec::new()))
     });
     distinct(targets, LinkKind::Anchor).take(most).collect()
@@ -47,8 +47,8 @@ pub(super) fn sitemap_links(
         Some((target, lastmod, chain.clone()))
     });
     let pages = sitemap.entries.iter().filter_map(|entry| {
-        let target = plan.target(base, &entry.loc, LinkRel::default(), "", task.score)?;
-        let target = plan.at_depth(target, task.depth);
+        let mut target = plan.target(base, &entry.loc, LinkRel::default(), "", task.score)?;
+        plan.set_depth(&mut target, task.depth);
         let lastmod = entry.lastmod.as_deref().unwrap_or_default();
         Some((target, lastmod, Vec::new()))
     });

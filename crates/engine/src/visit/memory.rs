@@ -6,8 +6,9 @@
 
 use std::{
     hash::Hasher,
+    hint::black_box,
     sync::{
-        Mutex, MutexGuard, PoisonError,
+        PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
         atomic::{AtomicUsize, Ordering},
     },
 };
@@ -27,12 +28,29 @@ pub(crate) type Key = u128;
 /// Where a link leads; `None` if it is no web address.
 pub(crate) type Known = Option<LinkTarget>;
 
+/// Links and where they stand. The index is small enough to stay near the processor, which the links
+/// are not: that way waiting for one link does not keep the next from being looked for.
+#[derive(Debug, Default)]
+struct Generation {
+    /// By one half of their keys. Of two that share it the later is remembered.
+    index: FxHashMap<u64, u32>,
+    links: Vec<([u64; 2], Known)>,
+}
+
 /// Two generations: what is still in use moves to the young one before the old one goes.
 #[derive(Debug, Default)]
 struct Shard {
-    generation: usize,
-    young: FxHashMap<Key, Known>,
-    old: FxHashMap<Key, Known>,
+    number: usize,
+    young: Generation,
+    old: Generation,
+}
+
+/// Where a link may be found.
+#[derive(Debug, Clone, Copy)]
+enum Spot {
+    Young(u32),
+    Old(u32),
+    Nowhere,
 }
 
 #[derive(Debug)]
@@ -40,14 +58,14 @@ pub(crate) struct LinkMemory {
     secret: KeySecret,
     /// Links that went into a young generation so far.
     learned: AtomicUsize,
-    shards: [Mutex<Shard>; SHARDS],
+    shards: [RwLock<Shard>; SHARDS],
 }
 
 /// The memory as the links of one origin see it.
 #[derive(Debug)]
 pub(crate) struct OfOrigin<'m> {
     learned: &'m AtomicUsize,
-    shard: &'m Mutex<Shard>,
+    shard: &'m RwLock<Shard>,
     hasher: SipHasher13,
 }
 
@@ -80,15 +98,25 @@ impl OfOrigin<'_> {
         hasher.finish128().as_u128()
     }
 
-    /// What is remembered of links, all of a page at once: the lock is taken once, and waits for
-    /// memory overlap.
-    pub(crate) fn recall(&self, links: &[Option<Key>]) -> Vec<Option<Known>> {
-        let mut shard = self.locked();
-        let mut moved = 0;
-        let mut recall = |key: &Option<Key>| shard.get((*key)?, &mut moved);
-        let known = links.iter().map(&mut recall).collect();
-        self.learned.fetch_add(moved, Ordering::Relaxed);
-        known
+    /// Says what is remembered of links, all of a page at once and in their order. They are looked for
+    /// first, then glanced at and only then read. Each is a wait for memory, and waits overlap where
+    /// nothing else is done in between.
+    pub(crate) fn recall(&self, links: &[Option<Key>], mut say: impl FnMut(Option<&Known>)) {
+        let mut aged = Vec::new();
+        let shard = self.read();
+        let spot_of = |key: &Option<Key>| key.map_or(Spot::Nowhere, |key| shard.spot(key));
+        let spots: Vec<Spot> = links.iter().map(spot_of).collect();
+        let glances = spots.iter().map(|spot| shard.glance(*spot));
+        black_box(glances.fold(0, |sum, glance| sum ^ glance));
+        for (key, spot) in links.iter().zip(spots) {
+            let known = key.and_then(|key| shard.at(spot, key));
+            if let (Some(key), Some(known), Spot::Old(_)) = (key, known, spot) {
+                aged.push((*key, known.clone()));
+            }
+            say(known);
+        }
+        drop(shard);
+        self.learn(aged);
     }
 
     pub(crate) fn learn(&self, news: Vec<(Key, Known)>) {
@@ -96,35 +124,106 @@ impl OfOrigin<'_> {
             return;
         }
         self.learned.fetch_add(news.len(), Ordering::Relaxed);
-        self.locked().young.extend(news);
+        let mut shard = self.write();
+        for (key, known) in news {
+            shard.young.insert(key, known);
+        }
     }
 
     /// A poisoned shard is as good as any: entries are whole or absent.
-    fn locked(&self) -> MutexGuard<'_, Shard> {
-        let mut shard = self.shard.lock().unwrap_or_else(PoisonError::into_inner);
-        shard.age(self.learned.load(Ordering::Relaxed) / GENERATION);
+    fn read(&self) -> RwLockReadGuard<'_, Shard> {
+        let shard = self.shard.read().unwrap_or_else(PoisonError::into_inner);
+        if shard.number >= self.number() {
+            return shard;
+        }
+        drop(shard);
+        drop(self.write());
+        self.shard.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Shard> {
+        let mut shard = self.shard.write().unwrap_or_else(PoisonError::into_inner);
+        shard.age(self.number());
         shard
+    }
+
+    /// Which generation is the young one.
+    fn number(&self) -> usize {
+        self.learned.load(Ordering::Relaxed) / GENERATION
+    }
+}
+
+/// For the index, and the rest.
+fn halves(key: Key) -> [u64; 2] {
+    [key as u64, (key >> 64) as u64]
+}
+
+impl Generation {
+    fn find(&self, key: Key) -> Option<u32> {
+        self.index.get(&halves(key)[0]).copied()
+    }
+
+    fn at(&self, place: u32, key: Key) -> Option<&Known> {
+        let (there, known) = self.links.get(place as usize)?;
+        (*there == halves(key)).then_some(known)
+    }
+
+    fn insert(&mut self, key: Key, known: Known) {
+        // Others may have been as quick.
+        if self
+            .find(key)
+            .and_then(|place| self.at(place, key))
+            .is_some()
+        {
+            return;
+        }
+        let key = halves(key);
+        self.index.insert(key[0], self.links.len() as u32);
+        self.links.push((key, known));
+    }
+
+    fn clear(&mut self) {
+        self.index.clear();
+        self.links.clear();
     }
 }
 
 impl Shard {
-    fn get(&mut self, key: Key, moved: &mut usize) -> Option<Known> {
-        if let Some(known) = self.young.get(&key) {
-            return Some(known.clone());
+    fn spot(&self, key: Key) -> Spot {
+        match (self.young.find(key), &self.old) {
+            (Some(place), _) => Spot::Young(place),
+            (None, old) if old.links.is_empty() => Spot::Nowhere,
+            (None, old) => old.find(key).map_or(Spot::Nowhere, Spot::Old),
         }
-        let known = self.old.remove(&key)?;
-        self.young.insert(key, known.clone());
-        *moved += 1;
-        Some(known)
+    }
+
+    /// Brings a link near the processor. What comes out is of no use.
+    fn glance(&self, spot: Spot) -> u64 {
+        let link = match spot {
+            Spot::Young(place) => self.young.links.get(place as usize),
+            Spot::Old(place) => self.old.links.get(place as usize),
+            Spot::Nowhere => None,
+        };
+        link.map_or(0, |(key, known)| {
+            key[1] ^ known.as_ref().map_or(0, LinkTarget::glance)
+        })
+    }
+
+    fn at(&self, spot: Spot, key: Key) -> Option<&Known> {
+        match spot {
+            Spot::Young(place) => self.young.at(place, key),
+            Spot::Old(place) => self.old.at(place, key),
+            Spot::Nowhere => None,
+        }
     }
 
     /// What was not used for two generations is forgotten.
-    fn age(&mut self, generation: usize) {
-        let behind = generation.saturating_sub(self.generation);
+    fn age(&mut self, number: usize) {
+        let behind = number.saturating_sub(self.number);
         if behind == 0 {
             return;
         }
-        self.generation = generation;
+        self.number = number;
         std::mem::swap(&mut self.young, &mut self.old);
         self.young.clear();
         if behind > 1 {
@@ -149,7 +248,9 @@ mod tests {
     }
 
     fn recall(links: &OfOrigin<'_>, href: &str) -> Option<Known> {
-        links.recall(&[Some(links.key(href))]).remove(0)
+        let mut found = None;
+        links.recall(&[Some(links.key(href))], |known| found = known.cloned());
+        found
     }
 
     #[test]
@@ -160,7 +261,7 @@ mod tests {
         let known = recall(&a, "/x").unwrap().unwrap();
         assert_eq!(known.address(), "http://a.test/x");
         assert!(recall(&memory.of_origin("http://b.test"), "/x").is_none());
-        assert!(a.recall(&[None])[0].is_none());
+        a.recall(&[None], |known| assert!(known.is_none()));
     }
 
     #[test]
@@ -180,7 +281,32 @@ mod tests {
             links.learn(vec![(links.key(&format!("/{n}")), Some(target("t")))]);
             assert!(recall(&links, "/in-use").is_some());
         }
-        let shard = links.locked();
-        assert!(shard.young.len() + shard.old.len() <= 2 * GENERATION);
+        let shard = links.read();
+        assert!(shard.young.links.len() + shard.old.links.len() <= 2 * GENERATION);
+        assert!(shard.young.index.len() <= shard.young.links.len());
+    }
+
+    #[test]
+    fn keys_that_share_a_half_are_not_mistaken_for_each_other() {
+        let memory = memory();
+        let links = memory.of_origin("o");
+        let (one, other) = (7 | 1 << 64, 7 | 2 << 64);
+        links.learn(vec![(one, Some(target("one")))]);
+        links.recall(&[Some(one)], |known| assert!(known.is_some()));
+        links.recall(&[Some(other)], |known| assert!(known.is_none()));
+        links.learn(vec![(other, Some(target("other")))]);
+        let mut found = Vec::new();
+        links.recall(&[Some(other), Some(one)], |known| {
+            found.push(known.and_then(|known| Some(known.as_ref()?.address().to_owned())));
+        });
+        assert_eq!(found, [Some("other".to_owned()), None]);
+    }
+
+    #[test]
+    fn what_two_learn_at_once_is_remembered_once() {
+        let memory = memory();
+        let links = memory.of_origin("o");
+        links.learn(vec![(1, Some(target("t"))), (1, Some(target("t")))]);
+        assert_eq!(links.read().young.links.len(), 1);
     }
 }

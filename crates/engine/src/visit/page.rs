@@ -141,7 +141,8 @@ impl Visitor<'_> {
             Some(Err(ended)) => return Self::ended(ended),
             None => return Seen::withdrawn(),
         };
-        if self.plan.spec.politeness.per_host > 1 {
+        // Where there is no delay, nobody waits for its beginning.
+        if self.plan.spec.politeness.per_host > 1 && self.permit.delay_ms > 0 {
             let _ = self.tell.send(Said::Answered(self.lease));
         }
         let status = answer.head().status;

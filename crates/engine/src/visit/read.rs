@@ -24,7 +24,7 @@ pub(super) struct ReadBody {
 
 /// What was found in a body.
 pub(super) struct Facts {
-    pub(super) page: PageFacts,
+    pub(super) page: PageFacts<'static>,
     pub(super) charset: &'static str,
     pub(super) hash: [u8; 32],
     pub(super) links: Vec<NewLink>,
@@ -45,8 +45,7 @@ pub(super) fn read_through(
         crawler: plan.spec.fetch.user_agent.robots_name(),
         ..PageLimits::default()
     };
-    let mut page = trawl_extract::page(&decoded.text, url, limits);
-    let found = std::mem::take(&mut page.links);
+    let (page, found) = trawl_extract::page(&decoded.text, url, limits).apart();
     let links = links_of(plan, &page, head, found, parent);
     let hash = trawl_extract::content_hash(&decoded.text);
     let facts = Facts {

@@ -1,7 +1,10 @@
 //! robots.txt that cannot be read: what a host has said before goes on to hold, and what was never
 //! read disallows. Which files allow what is in `politeness.rs`.
 
-use trawl_store::contract::write::{Admission, CommitBatch, HostUpdate, StoredRobots, WriteRules};
+use trawl_store::contract::{
+    target::LinkTarget,
+    write::{Admission, CommitBatch, HostUpdate, StoredRobots, WriteRules},
+};
 use trawl_testweb::{Behaviour, Behaviours, Damage, RobotsKind, WebSpec};
 use trawl_types::{CrawlId, HostKey, Reason, UnixMillis, spec::Order};
 
@@ -22,7 +25,7 @@ async fn a_site_with(robots: RobotsKind) -> Stage {
 struct Anything;
 
 impl Admission for Anything {
-    fn admit(&mut self, _: &str) -> Result<(), Reason> {
+    fn admit(&mut self, _: &LinkTarget) -> Result<(), Reason> {
         Ok(())
     }
 }

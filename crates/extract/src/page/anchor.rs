@@ -2,6 +2,7 @@
 
 use super::text::{TextCollector, collapse};
 use crate::html::{Attribute, entities};
+use trawl_types::AnchorText;
 
 /// An open `<a>` whose text is wanted, and what can stand in for the text.
 #[derive(Debug)]
@@ -65,15 +66,15 @@ impl<'a> OpenAnchor<'a> {
     }
 
     /// The link and its text, if a link was open.
-    pub(crate) fn close(&mut self) -> Option<(usize, Box<str>)> {
+    pub(crate) fn close(&mut self) -> Option<(usize, AnchorText)> {
         let link = self.link.take()?;
         let anchor = if !self.text.is_empty() {
-            self.text.take()
+            AnchorText::from(self.text.collected())
         } else if !self.instead.is_empty() {
-            self.instead.take()
+            AnchorText::from(self.instead.collected())
         } else {
             self.label
-                .map(|label| collapse(&label.value(), self.limit))
+                .map(|label| AnchorText::from(&*collapse(&label.value(), self.limit)))
                 .unwrap_or_default()
         };
         Some((link, anchor))

@@ -8,12 +8,12 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHasher};
 use super::href::{self, MAX_HREF_BYTES};
 use super::{PageLink, Rel};
 use crate::warning::{Warning, warn_once};
-use trawl_types::{LinkKind, Place};
+use trawl_types::{AnchorText, LinkKind, Place};
 
 /// Takes links until there are enough distinct ones, and counts the rest.
 #[derive(Debug)]
-pub(crate) struct LinkCollector {
-    links: Vec<PageLink>,
+pub(crate) struct LinkCollector<'p> {
+    links: Vec<PageLink<'p>>,
     /// Hash of kind and address to index. A page built to make hashes collide loses links of its
     /// own; as many links as are taken bound the time.
     seen: FxHashMap<u64, usize>,
@@ -22,7 +22,7 @@ pub(crate) struct LinkCollector {
     truncated: bool,
 }
 
-impl LinkCollector {
+impl<'p> LinkCollector<'p> {
     pub(crate) fn new(limit: usize) -> Self {
         LinkCollector {
             links: Vec::with_capacity(limit.min(32)),
@@ -37,7 +37,7 @@ impl LinkCollector {
     /// earlier link to the same address had no text.
     pub(crate) fn offer(
         &mut self,
-        value: Cow<'_, str>,
+        value: Cow<'p, str>,
         kind: LinkKind,
         rel: Rel,
         place: Place,
@@ -66,10 +66,9 @@ impl LinkCollector {
         }
         let index = self.links.len();
         self.seen.insert(key, index);
-        let href = href.into_owned();
         self.links.push(PageLink {
             href,
-            anchor: Box::default(),
+            anchor: AnchorText::default(),
             rel,
             place,
             kind,
@@ -84,14 +83,14 @@ impl LinkCollector {
         link.anchor.is_empty().then_some(index)
     }
 
-    pub(crate) fn set_anchor(&mut self, index: usize, anchor: Box<str>) {
+    pub(crate) fn set_anchor(&mut self, index: usize, anchor: AnchorText) {
         if let Some(link) = self.links.get_mut(index) {
             link.anchor = anchor;
         }
     }
 
     /// The links, how many there were in all, and whether some were left out.
-    pub(crate) fn finish(self) -> (Vec<PageLink>, u32, bool) {
+    pub(crate) fn finish(self) -> (Vec<PageLink<'p>>, u32, bool) {
         (self.links, self.total, self.truncated)
     }
 }

@@ -14,7 +14,9 @@ pub(crate) mod robots;
 mod scan;
 pub(crate) mod text;
 
-use trawl_types::{LinkKind, Place};
+use std::borrow::Cow;
+
+use trawl_types::{AnchorText, LinkKind, Place};
 use url::Url;
 
 use crate::warning::Warning;
@@ -45,12 +47,12 @@ impl Default for PageLimits<'_> {
 
 /// A link to another page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PageLink {
+pub struct PageLink<'p> {
     /// The address as found: character references decoded, whitespace that URL parsing ignores
     /// removed, not resolved. Never of a scheme other than http or https.
-    pub href: String,
+    pub href: Cow<'p, str>,
     /// Visible text, or where there is none the images' alternative text, the label or the title.
-    pub anchor: Box<str>,
+    pub anchor: AnchorText,
     /// Link types; where a page links an address several times, those that every link has.
     pub rel: Rel,
     /// Where the first link to this address stands.
@@ -70,12 +72,12 @@ pub struct Alternate {
 
 /// What one page says about itself and where it leads.
 #[derive(Clone, Debug)]
-pub struct PageFacts {
+pub struct PageFacts<'p> {
     /// What relative addresses are relative to: the page's address or its `<base href>`.
     pub base: Url,
     /// Links in document order, each address once per kind. Links within the page (`#part`) are
     /// none.
-    pub links: Vec<PageLink>,
+    pub links: Vec<PageLink<'p>>,
     /// All links of the page, repeated ones and those left out included.
     pub links_total: u32,
     /// Whether the page has more distinct links than the limit.
@@ -100,7 +102,27 @@ pub struct PageFacts {
     pub warnings: Vec<Warning>,
 }
 
-impl PageFacts {
+impl<'p> PageFacts<'p> {
+    /// Facts that outlive the page's text, and the links, which do not.
+    pub fn apart(self) -> (PageFacts<'static>, Vec<PageLink<'p>>) {
+        let facts = PageFacts {
+            base: self.base,
+            links: Vec::new(),
+            links_total: self.links_total,
+            links_truncated: self.links_truncated,
+            title: self.title,
+            description: self.description,
+            canonical: self.canonical,
+            robots: self.robots,
+            lang: self.lang,
+            generator: self.generator,
+            feeds: self.feeds,
+            alternates: self.alternates,
+            warnings: self.warnings,
+        };
+        (facts, self.links)
+    }
+
     /// The absolute http(s) address of a link.
     pub fn resolve(&self, href: &str) -> Option<Url> {
         href::resolve(&self.base, href)
@@ -108,6 +130,6 @@ impl PageFacts {
 }
 
 /// Reads a page. `base` is the address the page was got from, after redirects.
-pub fn page(html: &str, base: &Url, limits: PageLimits<'_>) -> PageFacts {
+pub fn page<'p>(html: &'p str, base: &Url, limits: PageLimits<'_>) -> PageFacts<'p> {
     scan::Scan::new(base, limits).run(html)
 }

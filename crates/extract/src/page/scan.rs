@@ -13,7 +13,7 @@ use super::text::{TextCollector, collapse};
 use super::{Alternate, MetaRobots, PageFacts, PageLimits, Rel, href, refresh, robots};
 use crate::html::{StartTag, TagKey, Token, Tokenizer, entities};
 use crate::warning::{Warning, warn_once};
-use trawl_types::LinkKind;
+use trawl_types::{AnchorText, LinkKind};
 
 const MAX_TITLE_CHARS: usize = 1000;
 const MAX_DESCRIPTION_CHARS: usize = 2000;
@@ -23,10 +23,10 @@ const MAX_ALTERNATES: usize = 64;
 
 /// What has been seen of a page so far.
 #[derive(Debug)]
-pub(crate) struct Scan<'a> {
-    page_url: &'a Url,
-    limits: PageLimits<'a>,
-    links: LinkCollector,
+pub(crate) struct Scan<'u, 'a> {
+    page_url: &'u Url,
+    limits: PageLimits<'u>,
+    links: LinkCollector<'a>,
     anchor: OpenAnchor<'a>,
     places: Places,
     foreign: Foreign,
@@ -49,8 +49,8 @@ pub(crate) struct Scan<'a> {
     warnings: Vec<Warning>,
 }
 
-impl<'a> Scan<'a> {
-    pub(crate) fn new(page_url: &'a Url, limits: PageLimits<'a>) -> Self {
+impl<'u, 'a> Scan<'u, 'a> {
+    pub(crate) fn new(page_url: &'u Url, limits: PageLimits<'u>) -> Self {
         Scan {
             page_url,
             limits,
@@ -77,7 +77,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    pub(crate) fn run(mut self, html: &'a str) -> PageFacts {
+    pub(crate) fn run(mut self, html: &'a str) -> PageFacts<'a> {
         let mut tokenizer = Tokenizer::new(html);
         while let Some(token) = tokenizer.next() {
             match token {
@@ -187,7 +187,7 @@ impl<'a> Scan<'a> {
     }
 
     /// Takes a link unless it leads to another part of the same page.
-    fn offer(&mut self, href: Cow<'_, str>, kind: LinkKind, rel: Rel) -> Option<usize> {
+    fn offer(&mut self, href: Cow<'a, str>, kind: LinkKind, rel: Rel) -> Option<usize> {
         let within_page = matches!(href.trim_start().as_bytes().first(), None | Some(b'#'));
         if within_page && self.base.is_none() {
             return None;
@@ -209,19 +209,19 @@ impl<'a> Scan<'a> {
         }
     }
 
-    fn area_tag(&mut self, tag: &StartTag<'_>) {
+    fn area_tag(&mut self, tag: &StartTag<'a>) {
         let read = AnchorTag::read(tag, false);
         if let Some(href) = read.href
             && !read.download
             && let Some(link) = self.offer(href, LinkKind::Area, read.rel)
         {
             let label = read.label.map(|label| label.value()).unwrap_or_default();
-            self.links
-                .set_anchor(link, collapse(&label, self.limits.max_anchor_chars));
+            let label = collapse(&label, self.limits.max_anchor_chars);
+            self.links.set_anchor(link, AnchorText::from(&*label));
         }
     }
 
-    fn link_tag(&mut self, tag: &StartTag<'_>) {
+    fn link_tag(&mut self, tag: &StartTag<'a>) {
         let read = LinkTag::read(tag);
         let is_feed = read.is_feed();
         let Some(address) = read.href else { return };
@@ -249,7 +249,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    fn meta_tag(&mut self, tag: &StartTag<'_>) {
+    fn meta_tag(&mut self, tag: &StartTag<'a>) {
         let read = MetaTag::read(tag);
         let Some(content) = read.content else { return };
         if read
@@ -259,7 +259,8 @@ impl<'a> Scan<'a> {
             if let Some(address) = refresh::address(&content)
                 && !std::mem::replace(&mut self.refreshed, true)
             {
-                self.offer(Cow::Borrowed(address), LinkKind::MetaRefresh, Rel::NONE);
+                let address = Cow::Owned(address.to_owned());
+                self.offer(address, LinkKind::MetaRefresh, Rel::NONE);
             }
             return;
         }
@@ -298,7 +299,7 @@ impl<'a> Scan<'a> {
         self.lang = lang.filter(|lang| !lang.is_empty());
     }
 
-    fn finish(mut self) -> PageFacts {
+    fn finish(mut self) -> PageFacts<'a> {
         self.close_anchor();
         let (links, links_total, links_truncated) = self.links.finish();
         let base = self.base.unwrap_or_else(|| self.page_url.clone());

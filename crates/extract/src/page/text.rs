@@ -95,9 +95,14 @@ impl TextCollector {
         self.text.is_empty()
     }
 
+    /// What was collected so far.
+    pub(crate) fn collected(&self) -> &str {
+        self.text.trim_end()
+    }
+
     /// The collected text; the collector is empty afterwards and keeps its memory.
     pub(crate) fn take(&mut self) -> Box<str> {
-        let taken = Box::from(self.text.trim_end());
+        let taken = Box::from(self.collected());
         self.clear();
         taken
     }

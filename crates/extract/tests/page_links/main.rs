@@ -9,7 +9,7 @@ use trawl_extract::{PageFacts, PageLimits, page};
 use trawl_types::LinkKind;
 use url::Url;
 
-fn read(html: &str) -> PageFacts {
+fn read(html: &str) -> PageFacts<'_> {
     page(
         html,
         &Url::parse("https://example.org/dir/page").unwrap(),

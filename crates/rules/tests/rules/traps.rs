@@ -1,12 +1,17 @@
 //! Endless URL spaces are cut off; large honest sites are not.
 
 use trawl_rules::TrapGuard;
-use trawl_types::{HostKey, KeySecret, ReasonCode, spec::TrapSpec};
+use trawl_types::{HostKey, KeySecret, Reason, ReasonCode, spec::TrapSpec};
 
 use crate::crawl_url;
 
 fn guard(spec: &TrapSpec) -> TrapGuard {
     TrapGuard::new(spec, KeySecret([7; 16]))
+}
+
+fn admit(guard: &mut TrapGuard, url: &str) -> Result<(), Reason> {
+    let url = crawl_url(url);
+    guard.admit(url.host().as_str(), url.as_str())
 }
 
 /// How many of the URLs are admitted, and the code of the last refusal.
@@ -17,7 +22,7 @@ fn admitted(
     let mut count = 0;
     let mut refused = None;
     for url in urls {
-        match guard.admit(&crawl_url(&url)) {
+        match admit(guard, &url) {
             Ok(()) => count += 1,
             Err(reason) => refused = Some(reason.code),
         }
@@ -82,7 +87,7 @@ fn the_reason_says_where() {
         max_query_variants: Some(1),
         ..TrapSpec::default()
     });
-    let mut admit = |url: &str| guard.admit(&crawl_url(url)).map_err(|reason| reason.detail);
+    let mut admit = |url: &str| admit(&mut guard, url).map_err(|reason| reason.detail);
     assert_eq!(admit("https://e.test/shop/a/x"), Ok(()));
     assert_eq!(
         admit("https://e.test/shop/b/x"),

@@ -25,7 +25,8 @@ pub const HOST: &str = "a.test";
 pub struct Asked(pub Arc<Mutex<Vec<String>>>);
 
 impl Admission for Asked {
-    fn admit(&mut self, address: &str) -> Result<(), Reason> {
+    fn admit(&mut self, target: &LinkTarget) -> Result<(), Reason> {
+        let address = target.address();
         self.0.lock().unwrap().push(address.to_owned());
         if address.ends_with("/trap") {
             return Err(ReasonCode::QueryVariants.into());

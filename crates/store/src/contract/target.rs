@@ -2,7 +2,7 @@
 //! thread, so each is small, in one piece, and shares nothing: a count of references that several
 //! cores change costs more than a copy, and so does memory that one thread takes and another gives back.
 
-use trawl_types::{Reason, UrlKey};
+use trawl_types::{Reason, ShortText, UrlKey};
 
 /// Where a link leads and what the rules say of it.
 #[derive(Debug, Clone)]
@@ -12,44 +12,12 @@ pub struct LinkTarget {
     /// alone knows the shortest path.
     pub verdict: Result<u8, Box<Reason>>,
     /// The address, then the host.
-    text: Text,
+    text: ShortText<SHORT>,
     address_len: u32,
 }
 
 /// So many bytes of address and host together are held in place; most links have fewer.
 const SHORT: usize = 87;
-
-#[derive(Debug, Clone)]
-enum Text {
-    Short { bytes: [u8; SHORT], len: u8 },
-    Long(Box<str>),
-}
-
-impl Text {
-    fn of(address: &str, host: &str) -> Self {
-        let len = address.len() + host.len();
-        let mut bytes = [0; SHORT];
-        match bytes.get_mut(..len) {
-            Some(place) => {
-                let (first, second) = place.split_at_mut(address.len());
-                first.copy_from_slice(address.as_bytes());
-                second.copy_from_slice(host.as_bytes());
-                Self::Short {
-                    bytes,
-                    len: len as u8,
-                }
-            }
-            None => Self::Long([address, host].concat().into_boxed_str()),
-        }
-    }
-
-    fn as_bytes(&self) -> &[u8] {
-        match self {
-            Self::Short { bytes, len } => &bytes[..usize::from(*len)],
-            Self::Long(text) => text.as_bytes(),
-        }
-    }
-}
 
 impl LinkTarget {
     /// `host` is the politeness host, as `HostKey::as_str` gives it.
@@ -57,7 +25,7 @@ impl LinkTarget {
         Self {
             key,
             verdict: verdict.map_err(Box::new),
-            text: Text::of(address, host),
+            text: ShortText::joined(address, host),
             address_len: address.len() as u32,
         }
     }
@@ -69,6 +37,13 @@ impl LinkTarget {
     /// In bytes.
     pub fn address_len(&self) -> usize {
         self.address_len as usize
+    }
+
+    /// Looks at all of it as quickly as can be, so that it is near the processor afterwards; the number
+    /// means nothing.
+    pub fn glance(&self) -> u64 {
+        let verdict = u64::from(self.verdict.is_ok());
+        self.key.url ^ verdict ^ u64::from(self.address_len) ^ self.text.glance()
     }
 
     pub fn host(&self) -> &str {

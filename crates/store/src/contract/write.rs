@@ -1,8 +1,8 @@
 //! What goes in: settled visits with their links, and what a commit admits in return.
 
 use trawl_types::{
-    CrawlId, HostId, LinkKind, LinkRel, Outcome, PageId, Place, Reason, Scheme, Sequence,
-    UnixMillis, spec::Order, terrain::DomainClass,
+    AnchorText, CrawlId, HostId, LinkKind, LinkRel, Outcome, PageId, Place, Reason, Scheme,
+    Sequence, UnixMillis, spec::Order, terrain::DomainClass,
 };
 
 use super::queue::Planted;
@@ -13,7 +13,7 @@ use crate::segment::{Record, packing::Packed};
 /// Decides on URLs that nobody has seen before; called once for each, inside the commit. Seeds are
 /// not asked about: a person named them.
 pub trait Admission: Send {
-    fn admit(&mut self, address: &str) -> Result<(), Reason>;
+    fn admit(&mut self, target: &LinkTarget) -> Result<(), Reason>;
 }
 
 /// What a map's configuration makes of hosts and URLs; asked inside the commit.
@@ -63,7 +63,7 @@ pub struct NewLink {
     pub kind: LinkKind,
     pub rel: LinkRel,
     pub place: Place,
-    pub anchor: Box<str>,
+    pub anchor: AnchorText,
     /// Keys (url half) of the addresses a redirect chain has been through; empty for other links.
     pub chain: Vec<u64>,
 }

@@ -4,6 +4,8 @@ use std::{cell::RefCell, io};
 
 use zstd::zstd_safe::CParameter;
 
+use super::Record;
+
 /// The quickest level that looks at every byte. Pages of a site repeat each other, so that most of a
 /// frame is long matches.
 const LEVEL: i32 = 1;
@@ -11,7 +13,7 @@ const LEVEL: i32 = 1;
 /// halfway through.
 const WINDOW_LOG: u32 = 21;
 const HASH_LOG: u32 = 16;
-/// What is compressed into on each thread is kept up to this size: that of a frame which nothing can be
+/// What is compressed, and what into, is kept on each thread up to this size: that of a frame which nothing can be
 /// taken from, and a little.
 const MOST_ROOM: usize = super::pack::FRAME_BYTES * 5 / 4;
 
@@ -19,6 +21,23 @@ thread_local! {
     // A compressor holds hundreds of kilobytes that are worth keeping from frame to frame.
     static COMPRESSOR: RefCell<Option<zstd::bulk::Compressor<'static>>> = const { RefCell::new(None) };
     static ROOM: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+    static PLAIN: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// One frame of all of them. Each is given back as soon as it is copied: a batch is many megabytes.
+pub(crate) fn compress_together(records: Vec<Record>) -> io::Result<Vec<u8>> {
+    PLAIN.with_borrow_mut(|plain| {
+        plain.clear();
+        plain.reserve(records.iter().map(Record::len).sum());
+        for record in records {
+            record.append_to(plain);
+        }
+        let frame = compress(plain);
+        if plain.capacity() > MOST_ROOM {
+            *plain = Vec::new();
+        }
+        frame
+    })
 }
 
 /// As long as it has to be and no longer: frames wait in memory until they are written.

@@ -9,7 +9,7 @@ pub(crate) const FRAME_BYTES: usize = 2 << 20;
 /// Records that are compressed together, one after the other.
 #[derive(Debug)]
 pub(crate) struct Group {
-    pub(crate) plain: Vec<u8>,
+    pub(crate) records: Vec<Record>,
     /// Which records they are, and where each begins.
     pub(crate) members: Vec<(usize, u32)>,
 }
@@ -24,8 +24,7 @@ pub(crate) fn groups(records: Vec<Record>) -> Vec<Group> {
     let mut groups = Vec::new();
     while !rest.is_empty() {
         let (these, others) = rest.split_at(first_group(rest, &lengths));
-        let bytes = these.iter().map(|number| lengths[*number]).sum();
-        groups.push(Group::of(these, bytes, &mut records));
+        groups.push(Group::of(these, &mut records));
         rest = others;
     }
     groups
@@ -42,16 +41,17 @@ fn first_group(order: &[usize], lengths: &[usize]) -> usize {
 }
 
 impl Group {
-    fn of(numbers: &[usize], bytes: usize, records: &mut [Option<Record>]) -> Self {
+    fn of(numbers: &[usize], records: &mut [Option<Record>]) -> Self {
         let mut group = Self {
-            plain: Vec::with_capacity(bytes),
+            records: Vec::with_capacity(numbers.len()),
             members: Vec::with_capacity(numbers.len()),
         };
+        let mut start = 0;
         for number in numbers {
-            // Given back as soon as it is copied: a batch is many megabytes.
             if let Some(record) = records[*number].take() {
-                group.members.push((*number, group.plain.len() as u32));
-                record.append_to(&mut group.plain);
+                group.members.push((*number, start));
+                start += record.len() as u32;
+                group.records.push(record);
             }
         }
         group
@@ -84,8 +84,10 @@ mod tests {
         ];
         let groups = groups(records.to_vec());
         assert_eq!(members(&groups), [[2, 1, 3, 0]]);
+        let bytes: Vec<_> = groups[0].records.iter().map(Record::bytes).collect();
+        let plain = bytes.concat();
         for (number, start) in &groups[0].members {
-            let there = &groups[0].plain[*start as usize..];
+            let there = &plain[*start as usize..];
             assert!(there.starts_with(&records[*number].bytes()));
         }
     }

@@ -8,7 +8,7 @@ use crate::{
         StoreError,
         write::{CommitBatch, VisitEnd},
     },
-    shared::compressed::compressed,
+    shared::compressed::compressed_together,
 };
 
 /// The frames of a batch, and what lies where.
@@ -66,7 +66,9 @@ pub(crate) async fn packed(batch: &mut CommitBatch) -> Result<Packed, StoreError
             }
         }
     }
-    let frames = groups.into_iter().map(|group| compressed(group.plain));
+    let frames = groups
+        .into_iter()
+        .map(|group| compressed_together(group.records));
     let frames = try_join_all(frames).await?;
     Ok(Packed { frames, kept })
 }

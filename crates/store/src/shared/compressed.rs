@@ -11,6 +11,11 @@ pub(crate) async fn compressed(plain: Vec<u8>) -> Result<Vec<u8>, StoreError> {
     aside(move || frame::compress(&plain)).await
 }
 
+/// All in one frame, one after the other.
+pub(crate) async fn compressed_together(records: Vec<Record>) -> Result<Vec<u8>, StoreError> {
+    aside(move || frame::compress_together(records)).await
+}
+
 /// Each in a frame of its own.
 pub(crate) async fn compressed_each(plain: Vec<Record>) -> Result<Vec<Vec<u8>>, StoreError> {
     let compress = |record: &Record| frame::compress(&record.bytes());

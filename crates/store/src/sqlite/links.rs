@@ -232,7 +232,7 @@ impl Commit<'_> {
             .as_ref()
             .map_err(|reason| Reason::clone(reason))?;
         if found.parent.is_some() {
-            self.open.rules.admission.admit(link.target.address())?;
+            self.open.rules.admission.admit(&link.target)?;
         }
         self.judge_depth(found.depth)
     }
@@ -295,7 +295,7 @@ impl Commit<'_> {
             (Ok(score), Some(code)) if row.may_be_lifted() => {
                 // A URL refused for its parent was never asked of the rules that count.
                 let verdict = if row.for_its_parent() {
-                    self.open.rules.admission.admit(link.target.address())
+                    self.open.rules.admission.admit(&link.target)
                 } else {
                     Ok(())
                 };

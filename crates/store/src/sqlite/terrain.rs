@@ -144,7 +144,7 @@ impl Commit<'_> {
                 link.rel.0,
                 link.place as u8,
                 position,
-                link.anchor,
+                link.anchor.as_str(),
                 self.crawl.0
             ])?;
         for (origin, depth) in self.distances_of_source(from)? {

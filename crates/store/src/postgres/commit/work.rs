@@ -229,8 +229,8 @@ impl Work {
         if let Some(said) = self.admitted.get(&key) {
             return said.clone();
         }
-        let address = self.link(place).target.address();
-        let said = self.open.rules().admission.admit(address);
+        let target = &self.link(place).target;
+        let said = self.open.rules().admission.admit(target);
         self.admitted.insert(key, said.clone());
         said
     }
