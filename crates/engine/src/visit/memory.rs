@@ -177,6 +177,10 @@ impl Generation {
         {
             return;
         }
+        if self.links.capacity() == 0 {
+            // Room that is not used costs nothing; links that are moved to larger room do.
+            self.links.reserve_exact(GENERATION);
+        }
         let key = halves(key);
         self.index.insert(key[0], self.links.len() as u32);
         self.links.push((key, known));

@@ -18,7 +18,11 @@ fn read(html: &str) -> PageFacts<'_> {
 }
 
 fn hrefs(html: &str) -> Vec<String> {
-    read(html).links.into_iter().map(|link| link.href).collect()
+    read(html)
+        .links
+        .into_iter()
+        .map(|link| link.href.into_owned())
+        .collect()
 }
 
 #[test]

@@ -11,22 +11,28 @@ pub struct LinkTarget {
     /// The score for ranking, or why the URL is refused. Depth is judged by the store, which
     /// alone knows the shortest path.
     pub verdict: Result<u8, Box<Reason>>,
-    /// The address, then the host.
+    /// The address, then the host unless it is a part of it.
     text: ShortText<SHORT>,
     address_len: u32,
+    host_at: u32,
+    host_len: u32,
 }
 
-/// So many bytes of address and host together are held in place; most links have fewer.
-const SHORT: usize = 87;
+/// So many bytes are held in place; most addresses have fewer.
+const SHORT: usize = 78;
 
 impl LinkTarget {
     /// `host` is the politeness host, as `HostKey::as_str` gives it.
     pub fn new(address: &str, host: &str, key: UrlKey, verdict: Result<u8, Reason>) -> Self {
+        let within = host_within(address, host);
+        let apart = if within.is_some() { "" } else { host };
         Self {
             key,
             verdict: verdict.map_err(Box::new),
-            text: ShortText::joined(address, host),
+            text: ShortText::joined(address, apart),
             address_len: address.len() as u32,
+            host_at: within.unwrap_or(address.len()) as u32,
+            host_len: host.len() as u32,
         }
     }
 
@@ -47,8 +53,16 @@ impl LinkTarget {
     }
 
     pub fn host(&self) -> &str {
-        text(&self.text.as_bytes()[self.address_len as usize..])
+        let from = self.host_at as usize;
+        text(&self.text.as_bytes()[from..from + self.host_len as usize])
     }
+}
+
+/// Where a politeness host stands in an address: mostly right after the scheme. It does not where a dot
+/// that ends the name was dropped.
+fn host_within(address: &str, host: &str) -> Option<usize> {
+    let at = address.find("://")? + 3;
+    address[at..].starts_with(host).then_some(at)
 }
 
 /// Put together of nothing but valid text.
@@ -60,16 +74,38 @@ fn text(bytes: &[u8]) -> &str {
 mod tests {
     use super::*;
 
+    const KEY: UrlKey = UrlKey { host: 0, url: 0 };
+
     #[test]
     fn addresses_of_any_length_come_back_as_they_were() {
-        let key = UrlKey { host: 0, url: 0 };
         for length in [0, 1, SHORT - 7, SHORT - 6, SHORT, 300] {
             let address = "ä".repeat(length / 2) + &"x".repeat(length % 2);
-            let target = LinkTarget::new(&address, "a.test", key, Ok(3)).clone();
+            let target = LinkTarget::new(&address, "a.test", KEY, Ok(3)).clone();
             assert_eq!(
                 (target.address(), target.host()),
                 (address.as_str(), "a.test")
             );
         }
+    }
+
+    #[test]
+    fn a_host_comes_back_whether_it_is_part_of_the_address_or_not() {
+        for (address, host) in [
+            ("http://a.test/x", "a.test"),
+            ("https://a.test:8080/x?a.test", "a.test:8080"),
+            ("https://a.test:443/", "a.test"),
+            ("http://[::1]:81/", "[::1]:81"),
+            ("http://a.test.:8080/", "a.test:8080"),
+            ("http://user@a.test/", "a.test"),
+            ("", "a.test"),
+        ] {
+            let target = LinkTarget::new(address, host, KEY, Ok(0));
+            assert_eq!((target.address(), target.host()), (address, host));
+        }
+    }
+
+    #[test]
+    fn a_target_is_as_small_as_it_may_be() {
+        assert_eq!(size_of::<LinkTarget>(), 128);
     }
 }
