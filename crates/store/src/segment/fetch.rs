@@ -11,7 +11,7 @@ use std::{
 use super::{BodyRef, file_name, frame, pack::FRAME_BYTES, warc};
 
 /// Frames that are kept when they have been read: records are mostly asked for one after the other.
-const RECENT: usize = 4;
+const RECENT: usize = 3;
 
 /// The records of a folder.
 #[derive(Debug)]

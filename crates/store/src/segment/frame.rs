@@ -9,9 +9,9 @@ use super::Record;
 /// The quickest level that looks at every byte. Pages of a site repeat each other, so that most of a
 /// frame is long matches.
 const LEVEL: i32 = 1;
-/// Finds what was said anywhere in a frame of [`super::pack::FRAME_BYTES`], which level 1 forgets
-/// halfway through.
-const WINDOW_LOG: u32 = 21;
+/// Finds what was said anywhere in a frame of [`super::pack::FRAME_BYTES`], of which level 1
+/// forgets most.
+const WINDOW_LOG: u32 = 22;
 const HASH_LOG: u32 = 16;
 /// What is compressed, and what into, is kept on each thread up to this size: that of a frame which nothing can be
 /// taken from, and a little.

@@ -4,7 +4,7 @@
 use super::Record;
 
 /// A frame takes records until it has as many bytes; a longer record is a frame of its own.
-pub(crate) const FRAME_BYTES: usize = 2 << 20;
+pub(crate) const FRAME_BYTES: usize = 4 << 20;
 
 /// Records that are compressed together, one after the other.
 #[derive(Debug)]
