@@ -230,7 +230,7 @@ async fn pages_of_a_commit_are_compressed_together_and_read_one_by_one() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.db");
     let store = open(&path);
-    let names: Vec<String> = (0..60).map(|n| format!("p{n}")).collect();
+    let names: Vec<String> = (0..120).map(|n| format!("p{n}")).collect();
     let seeds: Vec<&str> = names.iter().map(String::as_str).collect();
     let crawl = Crawl::begin(&store, &seeds, breadth()).await;
     let body = |name: &str| format!("<p>{}</p>{name}", "words of a template. ".repeat(2_000));
@@ -239,9 +239,9 @@ async fn pages_of_a_commit_are_compressed_together_and_read_one_by_one() {
         batch.push(settlement(&crawl, name, &body(name)).await);
     }
     crawl.commit(batch).await;
-    // 2.5 MB fill one frame and begin another.
+    // 5 MB fill one frame and begin another.
     assert_eq!(frames(&path).len(), 2);
-    assert_eq!(frames(&path).iter().sum::<i64>(), 60);
+    assert_eq!(frames(&path).iter().sum::<i64>(), 120);
     for (n, name) in seeds.iter().enumerate().rev() {
         let found = text(&store, crawl.id, Sequence(n as i64 + 1)).await;
         assert_eq!(found.unwrap(), body(name));
