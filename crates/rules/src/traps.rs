@@ -63,14 +63,11 @@ impl TrapGuard {
             return Ok(());
         }
         self.admissions += 1;
-        if !self.hosts.contains_key(host) {
+        let host = HostKey::from_stored(host);
+        if !self.hosts.contains_key(&host) {
             self.entries += HOST_COST;
-            let host = HostKey::from_stored(host);
-            self.hosts.insert(host, HostCounts::default());
         }
-        let Some(counts) = self.hosts.get_mut(host) else {
-            return Ok(());
-        };
+        let counts = self.hosts.entry(host).or_default();
         counts.last_seen = self.admissions;
         let before = counts.len();
         let mut verdict = Ok(());

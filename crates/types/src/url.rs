@@ -3,7 +3,7 @@
 //!
 //! Only `trawl-rules` builds these from text; this module does not normalise anything.
 
-use std::{borrow::Borrow, fmt, hash::Hasher, sync::Arc};
+use std::{fmt, hash::Hasher, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 use siphasher::sip::SipHasher13;
@@ -108,12 +108,6 @@ impl HostKey {
             Some((name, port)) if !port.ends_with(']') && !port.is_empty() => name,
             _ => &self.0,
         }
-    }
-}
-
-impl Borrow<str> for HostKey {
-    fn borrow(&self) -> &str {
-        &self.0
     }
 }
 

@@ -7,7 +7,7 @@ use trawl_extract::{PageFacts, PageLink, parse_x_robots_tag};
 use trawl_fetch::Head;
 use trawl_store::contract::{read::StoredLink, target::LinkTarget, write::NewLink};
 use trawl_types::{LinkKind, LinkRel};
-use url::{Position, Url};
+use url::Position;
 
 use super::{
     memory::{Key, OfOrigin},
@@ -39,16 +39,6 @@ impl Parent {
     }
 }
 
-/// A link that nobody remembers.
-struct Unknown<'p> {
-    /// As many known links stand before it.
-    before: usize,
-    /// Under which it may be remembered.
-    key: Option<Key>,
-    link: PageLink<'p>,
-    rel: LinkRel,
-}
-
 /// Links in document order. A page linked twice is taken once; if one of the links may be
 /// followed, the page may.
 pub(crate) fn links_of(
@@ -61,15 +51,35 @@ pub(crate) fn links_of(
     let memory = plan.memory().of_origin(&facts.base[..Position::BeforePath]);
     let nofollow = asks_nofollow(plan, facts, head);
     let keys = keys_of(plan, facts, nofollow, &found, &memory);
-    let (mut links, unknown) = remembered(found, &keys, nofollow, &memory);
-    if !unknown.is_empty() {
-        let judged = judge(plan, &facts.base, unknown, parent, &memory);
-        links = in_order(links, judged);
+    let recalled = memory.recall(&keys);
+    let mut news = Vec::new();
+    let mut seen = FxHashMap::with_capacity_and_hasher(found.len(), FxBuildHasher);
+    let mut links: Vec<NewLink> = Vec::with_capacity(found.len());
+    for ((link, key), recalled) in found.into_iter().zip(keys).zip(recalled) {
+        let rel = rel_of(&link, nofollow);
+        let target = recalled.unwrap_or_else(|| {
+            let base = &facts.base;
+            let target = plan.target(base, &link.href, rel, &link.anchor, parent.score);
+            news.extend(key.map(|key| (key, target.clone())));
+            target
+        });
+        // Not a web address: neither a page nor an edge.
+        let Some(mut target) = target else { continue };
+        plan.set_depth(&mut target, parent.depth_of(link.kind));
+        match seen.entry(target.key) {
+            Entry::Occupied(at) => {
+                let first: &mut NewLink = &mut links[*at.get()];
+                if first.target.verdict.is_err() && target.verdict.is_ok() {
+                    first.target = target;
+                }
+            }
+            Entry::Vacant(at) => {
+                at.insert(links.len());
+                links.push(as_link(target, link, rel));
+            }
+        }
     }
-    for link in &mut links {
-        plan.set_depth(&mut link.target, parent.depth_of(link.kind));
-    }
-    each_once(&mut links);
+    memory.learn(news);
     links
 }
 
@@ -88,104 +98,6 @@ fn keys_of(
         Some(memory.key(href))
     };
     found.iter().map(&mut key_of).collect()
-}
-
-/// Links whose target is remembered, each written once into its place; and those that are not.
-fn remembered<'p>(
-    found: Vec<PageLink<'p>>,
-    keys: &[Option<Key>],
-    nofollow: bool,
-    memory: &OfOrigin<'_>,
-) -> (Vec<NewLink>, Vec<Unknown<'p>>) {
-    let mut links = Vec::with_capacity(found.len());
-    let mut unknown = Vec::new();
-    let mut found = found.into_iter().zip(keys);
-    memory.recall(keys, |known| {
-        let Some((link, key)) = found.next() else {
-            return;
-        };
-        let rel = rel_of(&link, nofollow);
-        match known {
-            Some(Some(target)) => links.push(as_link(target.clone(), link, rel)),
-            // Not a web address: neither a page nor an edge.
-            Some(None) => {}
-            None => unknown.push(Unknown {
-                before: links.len(),
-                key: *key,
-                link,
-                rel,
-            }),
-        }
-    });
-    (links, unknown)
-}
-
-/// Links that nobody remembers, with the number of known ones before each.
-fn judge(
-    plan: &CrawlPlan,
-    base: &Url,
-    unknown: Vec<Unknown<'_>>,
-    parent: Parent,
-    memory: &OfOrigin<'_>,
-) -> Vec<(usize, NewLink)> {
-    let mut news = Vec::with_capacity(unknown.len());
-    let mut links = Vec::with_capacity(unknown.len());
-    for Unknown {
-        before,
-        key,
-        link,
-        rel,
-    } in unknown
-    {
-        let target = plan.target(base, &link.href, rel, &link.anchor, parent.score);
-        news.extend(key.map(|key| (key, target.clone())));
-        links.extend(target.map(|target| (before, as_link(target, link, rel))));
-    }
-    memory.learn(news);
-    links
-}
-
-fn in_order(known: Vec<NewLink>, judged: Vec<(usize, NewLink)>) -> Vec<NewLink> {
-    let mut links = Vec::with_capacity(known.len() + judged.len());
-    let mut judged = judged.into_iter().peekable();
-    for (at, link) in known.into_iter().enumerate() {
-        while let Some((_, before)) = judged.next_if(|(before, _)| *before <= at) {
-            links.push(before);
-        }
-        links.push(link);
-    }
-    links.extend(judged.map(|(_, link)| link));
-    links
-}
-
-/// Of several links to a page the first stays, allowed if one of them is. Most pages have none to
-/// remove.
-fn each_once(links: &mut Vec<NewLink>) {
-    let mut seen = FxHashMap::with_capacity_and_hasher(links.len(), FxBuildHasher);
-    let mut repeated = Vec::new();
-    for (at, link) in links.iter().enumerate() {
-        match seen.entry(link.target.key) {
-            Entry::Occupied(first) => repeated.push((*first.get(), at)),
-            Entry::Vacant(place) => {
-                place.insert(at);
-            }
-        }
-    }
-    for &(first, again) in &repeated {
-        if links[first].target.verdict.is_err() && links[again].target.verdict.is_ok() {
-            links[first].target = links[again].target.clone();
-        }
-    }
-    if repeated.is_empty() {
-        return;
-    }
-    let mut repeated = repeated.into_iter().map(|(_, again)| again).peekable();
-    let mut at = 0;
-    links.retain(|_| {
-        let stays = repeated.next_if_eq(&at).is_none();
-        at += 1;
-        stays
-    });
 }
 
 fn as_link(target: LinkTarget, link: PageLink<'_>, rel: LinkRel) -> NewLink {
@@ -248,6 +160,7 @@ fn rel_of(link: &PageLink<'_>, nofollow: bool) -> LinkRel {
 mod tests {
     use trawl_extract::PageLimits;
     use trawl_types::{CrawlSpec, KeySecret};
+    use url::Url;
 
     use super::*;
 

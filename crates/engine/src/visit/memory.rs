@@ -28,13 +28,20 @@ pub(crate) type Key = u128;
 /// Where a link leads; `None` if it is no web address.
 pub(crate) type Known = Option<LinkTarget>;
 
+/// A link that was seen before.
+#[derive(Debug)]
+struct Link {
+    key: Key,
+    known: Known,
+}
+
 /// Links and where they stand. The index is small enough to stay near the processor, which the links
 /// are not: that way waiting for one link does not keep the next from being looked for.
 #[derive(Debug, Default)]
 struct Generation {
     /// By one half of their keys. Of two that share it the later is remembered.
     index: FxHashMap<u64, u32>,
-    links: Vec<([u64; 2], Known)>,
+    links: Vec<Link>,
 }
 
 /// Two generations: what is still in use moves to the young one before the old one goes.
@@ -43,14 +50,6 @@ struct Shard {
     number: usize,
     young: Generation,
     old: Generation,
-}
-
-/// Where a link may be found.
-#[derive(Debug, Clone, Copy)]
-enum Spot {
-    Young(u32),
-    Old(u32),
-    Nowhere,
 }
 
 #[derive(Debug)]
@@ -98,25 +97,27 @@ impl OfOrigin<'_> {
         hasher.finish128().as_u128()
     }
 
-    /// Says what is remembered of links, all of a page at once and in their order. They are looked for
-    /// first, then glanced at and only then read. Each is a wait for memory, and waits overlap where
-    /// nothing else is done in between.
-    pub(crate) fn recall(&self, links: &[Option<Key>], mut say: impl FnMut(Option<&Known>)) {
+    /// What is remembered of links, all of a page at once. They are looked for first, then glanced at
+    /// and only then read. Each is a wait for memory, and waits overlap where nothing else is done in
+    /// between.
+    pub(crate) fn recall(&self, links: &[Option<Key>]) -> Vec<Option<Known>> {
         let mut aged = Vec::new();
         let shard = self.read();
-        let spot_of = |key: &Option<Key>| key.map_or(Spot::Nowhere, |key| shard.spot(key));
-        let spots: Vec<Spot> = links.iter().map(spot_of).collect();
-        let glances = spots.iter().map(|spot| shard.glance(*spot));
+        let find = |key: &Option<Key>| shard.find((*key)?);
+        let found: Vec<Option<Found<'_>>> = links.iter().map(find).collect();
+        let glances = found.iter().flatten().map(|found| found.link.glance());
         black_box(glances.fold(0, |sum, glance| sum ^ glance));
-        for (key, spot) in links.iter().zip(spots) {
-            let known = key.and_then(|key| shard.at(spot, key));
-            if let (Some(key), Some(known), Spot::Old(_)) = (key, known, spot) {
-                aged.push((*key, known.clone()));
+        let mut read = |(key, found): (&Option<Key>, Option<Found<'_>>)| {
+            let Found { link, old } = found.filter(|found| Some(found.link.key) == *key)?;
+            if old {
+                aged.push((link.key, link.known.clone()));
             }
-            say(known);
-        }
+            Some(link.known.clone())
+        };
+        let known = links.iter().zip(found).map(&mut read).collect();
         drop(shard);
         self.learn(aged);
+        known
     }
 
     pub(crate) fn learn(&self, news: Vec<(Key, Known)>) {
@@ -153,37 +154,36 @@ impl OfOrigin<'_> {
     }
 }
 
-/// For the index, and the rest.
-fn halves(key: Key) -> [u64; 2] {
-    [key as u64, (key >> 64) as u64]
+/// A link whose key may be the one that was looked for: half of it is.
+struct Found<'s> {
+    link: &'s Link,
+    old: bool,
+}
+
+impl Link {
+    /// Brings it near the processor. What comes out is of no use.
+    fn glance(&self) -> u64 {
+        self.key as u64 ^ self.known.as_ref().map_or(0, LinkTarget::glance)
+    }
 }
 
 impl Generation {
-    fn find(&self, key: Key) -> Option<u32> {
-        self.index.get(&halves(key)[0]).copied()
-    }
-
-    fn at(&self, place: u32, key: Key) -> Option<&Known> {
-        let (there, known) = self.links.get(place as usize)?;
-        (*there == halves(key)).then_some(known)
+    fn find(&self, key: Key) -> Option<&Link> {
+        let place = self.index.get(&(key as u64))?;
+        self.links.get(*place as usize)
     }
 
     fn insert(&mut self, key: Key, known: Known) {
         // Others may have been as quick.
-        if self
-            .find(key)
-            .and_then(|place| self.at(place, key))
-            .is_some()
-        {
+        if self.find(key).is_some_and(|link| link.key == key) {
             return;
         }
         if self.links.capacity() == 0 {
             // Room that is not used costs nothing; links that are moved to larger room do.
             self.links.reserve_exact(GENERATION);
         }
-        let key = halves(key);
-        self.index.insert(key[0], self.links.len() as u32);
-        self.links.push((key, known));
+        self.index.insert(key as u64, self.links.len() as u32);
+        self.links.push(Link { key, known });
     }
 
     fn clear(&mut self) {
@@ -193,32 +193,10 @@ impl Generation {
 }
 
 impl Shard {
-    fn spot(&self, key: Key) -> Spot {
-        match (self.young.find(key), &self.old) {
-            (Some(place), _) => Spot::Young(place),
-            (None, old) if old.links.is_empty() => Spot::Nowhere,
-            (None, old) => old.find(key).map_or(Spot::Nowhere, Spot::Old),
-        }
-    }
-
-    /// Brings a link near the processor. What comes out is of no use.
-    fn glance(&self, spot: Spot) -> u64 {
-        let link = match spot {
-            Spot::Young(place) => self.young.links.get(place as usize),
-            Spot::Old(place) => self.old.links.get(place as usize),
-            Spot::Nowhere => None,
-        };
-        link.map_or(0, |(key, known)| {
-            key[1] ^ known.as_ref().map_or(0, LinkTarget::glance)
-        })
-    }
-
-    fn at(&self, spot: Spot, key: Key) -> Option<&Known> {
-        match spot {
-            Spot::Young(place) => self.young.at(place, key),
-            Spot::Old(place) => self.old.at(place, key),
-            Spot::Nowhere => None,
-        }
+    fn find(&self, key: Key) -> Option<Found<'_>> {
+        let young = self.young.find(key).map(|link| (link, false));
+        let found = young.or_else(|| self.old.find(key).map(|link| (link, true)));
+        found.map(|(link, old)| Found { link, old })
     }
 
     /// What was not used for two generations is forgotten.
@@ -252,9 +230,7 @@ mod tests {
     }
 
     fn recall(links: &OfOrigin<'_>, href: &str) -> Option<Known> {
-        let mut found = None;
-        links.recall(&[Some(links.key(href))], |known| found = known.cloned());
-        found
+        links.recall(&[Some(links.key(href))]).remove(0)
     }
 
     #[test]
@@ -265,7 +241,7 @@ mod tests {
         let known = recall(&a, "/x").unwrap().unwrap();
         assert_eq!(known.address(), "http://a.test/x");
         assert!(recall(&memory.of_origin("http://b.test"), "/x").is_none());
-        a.recall(&[None], |known| assert!(known.is_none()));
+        assert!(a.recall(&[None])[0].is_none());
     }
 
     #[test]
@@ -296,13 +272,12 @@ mod tests {
         let links = memory.of_origin("o");
         let (one, other) = (7 | 1 << 64, 7 | 2 << 64);
         links.learn(vec![(one, Some(target("one")))]);
-        links.recall(&[Some(one)], |known| assert!(known.is_some()));
-        links.recall(&[Some(other)], |known| assert!(known.is_none()));
+        assert!(links.recall(&[Some(one)])[0].is_some());
+        assert!(links.recall(&[Some(other)])[0].is_none());
         links.learn(vec![(other, Some(target("other")))]);
-        let mut found = Vec::new();
-        links.recall(&[Some(other), Some(one)], |known| {
-            found.push(known.and_then(|known| Some(known.as_ref()?.address().to_owned())));
-        });
+        let found = links.recall(&[Some(other), Some(one)]);
+        let address = |known: Option<Known>| Some(known??.address().to_owned());
+        let found: Vec<Option<String>> = found.into_iter().map(address).collect();
         assert_eq!(found, [Some("other".to_owned()), None]);
     }
 

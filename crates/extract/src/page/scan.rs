@@ -188,7 +188,8 @@ impl<'u, 'a> Scan<'u, 'a> {
 
     /// Takes a link unless it leads to another part of the same page.
     fn offer(&mut self, href: Cow<'a, str>, kind: LinkKind, rel: Rel) -> Option<usize> {
-        if leads_within_the_page(&href) && self.base.is_none() {
+        let within_page = matches!(href.trim_start().as_bytes().first(), None | Some(b'#'));
+        if within_page && self.base.is_none() {
             return None;
         }
         self.links
@@ -324,13 +325,5 @@ impl<'u, 'a> Scan<'u, 'a> {
             alternates: self.alternates,
             warnings: self.warnings,
         }
-    }
-}
-
-fn leads_within_the_page(href: &str) -> bool {
-    match href.as_bytes().first() {
-        // Most begin like this, and nothing has to be looked for.
-        Some(b'/' | b'.' | b'a'..=b'z') => false,
-        _ => matches!(href.trim_start().as_bytes().first(), None | Some(b'#')),
     }
 }

@@ -22,7 +22,7 @@ impl TextCollector {
     /// Appends text whose character references are decoded.
     pub(crate) fn push(&mut self, text: &str) {
         if self.has_room_for(text) && is_tidy(text.as_bytes()) {
-            self.push_tidy(text);
+            self.push_word(text);
         } else if text.is_ascii() {
             let is_space = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_whitespace);
             let ends_in_space = is_space(text.as_bytes().last());
@@ -47,16 +47,6 @@ impl TextCollector {
     /// Also with a space before it.
     fn has_room_for(&self, text: &str) -> bool {
         text.len() < self.limit.saturating_sub(self.characters)
-    }
-
-    /// As many characters as bytes, and room for all of them.
-    fn push_tidy(&mut self, text: &str) {
-        if std::mem::take(&mut self.space_wanted) {
-            self.text.push(' ');
-            self.characters += 1;
-        }
-        self.text.push_str(text);
-        self.characters += text.len();
     }
 
     fn push_words<'t>(&mut self, words: impl Iterator<Item = &'t str>, mut space_before: bool) {

@@ -13,8 +13,8 @@ const LEVEL: i32 = 1;
 /// forgets most.
 const WINDOW_LOG: u32 = 22;
 const HASH_LOG: u32 = 16;
-/// What is compressed, and what into, is kept on each thread up to this size: that of a frame which nothing can be
-/// taken from, and a little.
+/// What is compressed, and what into, is kept on each thread up to this size: that of a frame which
+/// nothing can be taken from, and a little.
 const MOST_ROOM: usize = super::pack::FRAME_BYTES * 5 / 4;
 
 thread_local! {
@@ -27,15 +27,12 @@ thread_local! {
 /// One frame of all of them. Each is given back as soon as it is copied: a batch is many megabytes.
 pub(crate) fn compress_together(records: Vec<Record>) -> io::Result<Vec<u8>> {
     PLAIN.with_borrow_mut(|plain| {
-        plain.clear();
-        plain.reserve(records.iter().map(Record::len).sum());
+        make_room(plain, records.iter().map(Record::len).sum());
         for record in records {
             record.append_to(plain);
         }
         let frame = compress(plain);
-        if plain.capacity() > MOST_ROOM {
-            *plain = Vec::new();
-        }
+        keep_little(plain);
         frame
     })
 }
@@ -48,16 +45,28 @@ pub(crate) fn compress(plain: &[u8]) -> io::Result<Vec<u8>> {
             None => slot.insert(compressor()?),
         };
         ROOM.with_borrow_mut(|room| {
-            room.clear();
-            room.reserve(zstd::zstd_safe::compress_bound(plain.len()));
+            make_room(room, zstd::zstd_safe::compress_bound(plain.len()));
             compressor.compress_to_buffer(plain, room)?;
             let frame = room.as_slice().to_vec();
-            if room.capacity() > MOST_ROOM {
-                *room = Vec::new();
-            }
+            keep_little(room);
             Ok(frame)
         })
     })
+}
+
+/// Empty room. Where there is too little, as much as is ever kept is taken at once: what is not used
+/// costs nothing, but what was in a smaller one would be copied.
+fn make_room(room: &mut Vec<u8>, bytes: usize) {
+    room.clear();
+    if room.capacity() < bytes {
+        *room = Vec::with_capacity(bytes.max(MOST_ROOM));
+    }
+}
+
+fn keep_little(room: &mut Vec<u8>) {
+    if room.capacity() > MOST_ROOM {
+        *room = Vec::new();
+    }
 }
 
 fn compressor() -> io::Result<zstd::bulk::Compressor<'static>> {
