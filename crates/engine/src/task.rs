@@ -86,6 +86,7 @@ impl PageTask {
             scheme,
             rank: self.rank,
             not_before,
+            tried: self.attempts > 0,
             task: Task::Page(self),
         }
     }

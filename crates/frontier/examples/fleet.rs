@@ -230,6 +230,7 @@ impl Simulation {
                     scheme: Scheme::Http,
                     rank: page,
                     not_before: Moment::START,
+                    tried: false,
                     task: (),
                 }
             });

@@ -18,6 +18,8 @@ pub struct Queued<T> {
     /// Lower comes first.
     pub rank: i64,
     pub not_before: Moment,
+    /// Asked for before, in vain.
+    pub tried: bool,
     pub task: T,
 }
 
@@ -175,6 +177,19 @@ impl<T> Lane<T> {
             .or_else(|| self.waiting.pop_first().map(|(_, item)| item))
     }
 
+    /// Takes a URL that tells whether the host is well. Those that failed before may be what is broken,
+    /// not the host.
+    pub(crate) fn take_probe(&mut self, scheme: Scheme) -> Option<Queued<T>> {
+        if self.continued.is_empty() {
+            let suits = |item: &Queued<T>| item.scheme == scheme && !item.tried;
+            let found = self.waiting.iter().find(|(_, item)| suits(item));
+            if let Some(key) = found.map(|(key, _)| *key) {
+                return self.waiting.remove(&key);
+            }
+        }
+        self.take()
+    }
+
     /// How many URLs to ask the store for, if the lane runs low: enough to fill it even if all
     /// that are in hand come back as well.
     pub(crate) fn wants_refill(&mut self) -> Option<usize> {
@@ -284,6 +299,7 @@ mod tests {
             scheme: Scheme::Http,
             rank,
             not_before: Moment::START,
+            tried: false,
             task: (),
         }
     }
@@ -292,6 +308,27 @@ mod tests {
         std::iter::from_fn(|| lane.take())
             .map(|item| item.page.0)
             .collect()
+    }
+
+    #[test]
+    fn a_probe_is_the_best_that_has_not_failed_or_else_the_best() {
+        let mut lane = Lane::new(10, Used::default(), false);
+        for (page, tried, scheme) in [
+            (1, true, Scheme::Http),
+            (2, false, Scheme::Https),
+            (3, false, Scheme::Http),
+            (4, false, Scheme::Http),
+        ] {
+            let item = Queued {
+                tried,
+                scheme,
+                ..item(page, page)
+            };
+            lane.offer(item, Moment::START);
+        }
+        let probes = std::iter::from_fn(|| lane.take_probe(Scheme::Http));
+        let probes: Vec<i64> = probes.map(|item| item.page.0).collect();
+        assert_eq!(probes, [3, 4, 1, 2]);
     }
 
     #[test]

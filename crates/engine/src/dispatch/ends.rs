@@ -12,6 +12,8 @@ use crate::{engine::EngineError, progress::CrawlEnd};
 
 const USED_UP: &str = "the page budget is used up";
 const NOTHING_LEFT: &str = "nothing is left to visit";
+const HOSTS_CLOSED: &str =
+    "what is left waits on hosts that were given up or have used up their budget";
 
 impl Dispatcher {
     pub(crate) fn start(&mut self, start: Start) {
@@ -58,25 +60,11 @@ impl Dispatcher {
 
     /// Whether a crawl is over, and how.
     fn verdict_on(&mut self, crawl: CrawlId) -> Option<(CrawlState, &'static str)> {
+        if let Some(how) = self.crawls.get(&crawl)?.stopping {
+            return self.verdict_on_stopping(crawl, how);
+        }
         let out = self.frontier.in_flight(crawl);
         let running = self.crawls.get(&crawl)?;
-        if let Some(how) = running.stopping {
-            let patience_is_over = running
-                .grace_until
-                .is_some_and(|until| until <= Instant::now());
-            if out > 0 && patience_is_over {
-                self.recall_visits(crawl);
-                return None;
-            }
-            let running = self.crawls.get(&crawl)?;
-            // An answer of the store that comes after the end would be taken for one to a successor.
-            let quiet = out == 0 && running.is_quiet();
-            return quiet.then_some(match how {
-                Stop::Pause => (CrawlState::Paused, "interrupted"),
-                Stop::Suspend => (CrawlState::Running, ""),
-                Stop::Cancel => (CrawlState::Cancelled, "cancelled"),
-            });
-        }
         if running.plan.spec.standing {
             return None;
         }
@@ -86,7 +74,30 @@ impl Dispatcher {
         }
         let scanned = self.loans.is_some() || !running.scan.needed;
         let over = self.frontier.is_idle(crawl) && running.is_quiet() && scanned;
-        over.then(|| self.completed(crawl, NOTHING_LEFT)).flatten()
+        // Where hosts are shared, what we last saw of the others' pages may be long ago.
+        let left = self.loans.is_none() && running.progress.borrow().pending > 0;
+        let why = if left { HOSTS_CLOSED } else { NOTHING_LEFT };
+        over.then(|| self.completed(crawl, why)).flatten()
+    }
+
+    /// A crawl that is to stop does once nothing of it is under way. Answers that take too long are not
+    /// awaited: nothing would wake us afterwards, so the end is judged at once.
+    fn verdict_on_stopping(
+        &mut self,
+        crawl: CrawlId,
+        how: Stop,
+    ) -> Option<(CrawlState, &'static str)> {
+        let grace_until = self.crawls.get(&crawl)?.grace_until;
+        if grace_until.is_some_and(|until| until <= Instant::now()) {
+            self.recall_visits(crawl);
+        }
+        // An answer of the store that comes after the end would be taken for one to a successor.
+        let quiet = self.frontier.in_flight(crawl) == 0 && self.crawls.get(&crawl)?.is_quiet();
+        quiet.then_some(match how {
+            Stop::Pause => (CrawlState::Paused, "interrupted"),
+            Stop::Suspend => (CrawlState::Running, ""),
+            Stop::Cancel => (CrawlState::Cancelled, "cancelled"),
+        })
     }
 
     /// A crawl for which nothing is left here. Where hosts are shared, others may have work.

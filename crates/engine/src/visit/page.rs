@@ -146,6 +146,12 @@ impl Visitor<'_> {
             let _ = self.tell.send(Said::Answered(self.lease));
         }
         let status = answer.head().status;
+        let asked_whether_changed = task.etag.is_some() || task.last_modified.is_some();
+        if status == 304 && !asked_whether_changed {
+            let said = "not modified, although nobody asked";
+            let outcome = Outcome::new(OutcomeKind::ProtocolError, Some(status), said);
+            return Seen::with_head(outcome, answer.head().clone());
+        }
         match meaning(answer.head(), self.plan.others(), url.path()) {
             Meaning::Redirect => self.redirected(task, url, answer),
             Meaning::End(kind) if method == Method::Head && unusable_for_head(kind) => {

@@ -208,3 +208,14 @@ async fn a_host_that_answers_nothing_does_not_hold_up_the_others() {
         );
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_that_nobody_asked_about_is_not_called_unchanged() {
+    let behaviours = Behaviours::none().on(0, "/304", Behaviour::Status(304));
+    let stage = Stage::new(WebSpec::small_site(1), behaviours).await;
+    let mut spec = stage.spec(0);
+    spec.seeds = vec![stage.web.url(0, "/304")];
+    let crawl = stage.crawl(spec).await;
+    let results = stage.results(crawl).await;
+    assert_eq!(results[0].outcome, OutcomeKind::ProtocolError);
+}

@@ -8,7 +8,7 @@ use std::{
 
 use trawl_engine::EngineError;
 use trawl_store::StoreError;
-use trawl_testweb::{Behaviour, Behaviours, WebSpec};
+use trawl_testweb::{Behaviour, Behaviours, Slow, WebSpec};
 use trawl_types::{CrawlState, OutcomeKind, UnixMillis, spec::HostScope};
 
 use crate::stage::{Stage, ended, has_pages};
@@ -125,6 +125,33 @@ async fn a_pause_waits_for_answers_under_way_and_no_longer_than_it_must() {
     ended(&mut handle).await;
     let asked = stage.web.log().count_where(|r| r.path() != "/robots.txt");
     assert_eq!(asked, 60);
+}
+
+/// Whether it is stopped for now or for good: nothing else is under way that could wake the crawl.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_crawl_stops_although_an_answer_never_comes() {
+    let silent = Behaviour::Slow(Slow::NoAnswer);
+    let behaviours = Behaviours::none().on(0, "/silent", silent);
+    let stage = Stage::new(WebSpec::small_site(1), behaviours).await;
+    let mut spec = stage.spec(0);
+    spec.seeds = vec![stage.web.url(0, "/silent")];
+    spec.fetch.headers_timeout_ms = 600_000;
+    spec.fetch.total_timeout_ms = 600_000;
+    let asked = async |times| {
+        while stage.web.log().count_where(|r| r.path() == "/silent") < times {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    let mut handle = stage.start(spec).await;
+    asked(1).await;
+    handle.pause();
+    let end = ended(&mut handle).await;
+    assert_eq!(end.state, CrawlState::Paused);
+    let mut handle = stage.engine.resume(end.crawl).await.unwrap();
+    asked(2).await;
+    handle.cancel();
+    assert_eq!(ended(&mut handle).await.state, CrawlState::Cancelled);
+    assert_eq!(stage.results(end.crawl).await, []);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

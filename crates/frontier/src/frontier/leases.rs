@@ -58,7 +58,14 @@ impl<T> Frontier<T> {
             host.set_robots(scheme, Robots::Asked);
             return Some(Work::Robots(scheme));
         }
-        host.lane(crawl_id)?.take().map(Work::Page)
+        let probing = host.breaker.is_probing();
+        let lane = host.lane(crawl_id)?;
+        let item = if probing {
+            lane.take_probe(scheme)
+        } else {
+            lane.take()
+        };
+        item.map(Work::Page)
     }
 
     fn is_over_budget(&mut self, record: &LeaseRecord) -> bool {

@@ -100,6 +100,7 @@ mod tests {
             scheme: Scheme::Http,
             rank: id,
             not_before: Moment::START,
+            tried: false,
             task: (),
         }
     }

@@ -43,6 +43,7 @@ fn page(id: i64) -> Queued<&'static str> {
         scheme: Scheme::Http,
         rank: id,
         not_before: Moment::START,
+        tried: false,
         task: "page",
     }
 }

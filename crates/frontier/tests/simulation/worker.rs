@@ -104,6 +104,7 @@ impl Worker {
             scheme: Scheme::Http,
             rank: row.rank,
             not_before: self.moment(row.not_before),
+            tried: false,
             task: (),
         }
     }
