@@ -1,7 +1,10 @@
 //! Why a URL was or was not crawled, or what would happen to one that was never seen.
 
 use trawl_rules::{RobotsRules, RobotsVerdict};
-use trawl_store::{Store, StoreError, contract::read::StoredHost};
+use trawl_store::{
+    Store, StoreError,
+    contract::{read::StoredHost, write::Suspended},
+};
 use trawl_types::{
     CrawlId, CrawlUrl, LinkRel, Reason, ReasonCode, Scheme, record::PageStanding,
     spec::RobotsPolicy,
@@ -21,8 +24,8 @@ pub struct Explanation {
     /// What the rules say of it, apart from depth, budgets and robots.txt.
     pub verdict: Result<(), Reason>,
     pub robots: RobotsSays,
-    /// The host was given up in this crawl: it failed too often, or asked to be left alone.
-    pub host_given_up: bool,
+    /// Why the host was given up in this crawl, if it was.
+    pub host_given_up: Option<Suspended>,
     /// The host's budget of pages or requests is used up.
     pub host_budget_used: bool,
 }
@@ -41,11 +44,16 @@ impl Explanation {
             RobotsSays::Ignored | RobotsSays::NotRead | RobotsSays::Allowed { .. } => {}
         }
         match self.standing {
-            None if self.host_given_up => Err(ReasonCode::HostSuspended.into()),
             None if self.host_budget_used => Err(ReasonCode::HostBudget.into()),
-            _ => Ok(()),
+            None => self.host_given_up.map_or(Ok(()), |why| Err(given_up(why))),
+            Some(_) => Ok(()),
         }
     }
+}
+
+/// Why a URL of a host that was given up is not crawled.
+pub fn given_up(why: Suspended) -> Reason {
+    Reason::new(ReasonCode::HostSuspended, why.explanation())
 }
 
 /// What is known of robots.txt for a URL.
@@ -82,7 +90,7 @@ pub async fn explain(
                 standing: None,
                 verdict: Err(reason),
                 robots: RobotsSays::NotRead,
-                host_given_up: false,
+                host_given_up: None,
                 host_budget_used: false,
             });
         }
@@ -99,7 +107,7 @@ pub async fn explain(
         standing: store.standing(crawl, url.key()).await?,
         verdict: plan.judge(&url, LinkRel::default()),
         robots: robots(plan, &url, host.as_ref()),
-        host_given_up: host.as_ref().is_some_and(|host| host.suspended),
+        host_given_up: host.as_ref().and_then(|host| host.suspended),
         host_budget_used: host.as_ref().is_some_and(used),
     })
 }

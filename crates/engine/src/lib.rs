@@ -34,7 +34,7 @@ mod visit;
 mod worker;
 
 pub use engine::{Added, CrawlControl, CrawlHandle, Engine, EngineError, EngineOptions};
-pub use explain::{Explanation, RobotsSays, explain};
+pub use explain::{Explanation, RobotsSays, explain, given_up};
 pub use plan::CrawlPlan;
 pub use progress::{CrawlEnd, Progress};
 pub use visit::redigest;

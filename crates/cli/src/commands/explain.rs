@@ -3,7 +3,7 @@
 use std::{io::Write, process::ExitCode};
 
 use serde_json::json;
-use trawl_engine::{CrawlPlan, Explanation, RobotsSays, explain};
+use trawl_engine::{CrawlPlan, Explanation, RobotsSays, explain, given_up};
 use trawl_store::contract::read::CrawlRow;
 use trawl_types::{CrawlState, PageRecord, PageState, Reason, ReasonCode, record::PageStanding};
 
@@ -110,8 +110,8 @@ fn waiting_text(row: &CrawlRow, found: &Explanation, standing: &PageStanding) ->
         0 => String::new(),
         n => format!(" (tried {n} times so far)"),
     };
-    if found.host_given_up {
-        return format!("{}{tried}", ReasonCode::HostSuspended.explanation());
+    if let Some(why) = found.host_given_up {
+        return format!("{}{tried}", given_up(why));
     }
     if found.host_budget_used {
         return format!("{}{tried}", ReasonCode::HostBudget.explanation());

@@ -205,7 +205,7 @@ impl Dispatcher {
         };
         self.frontier
             .add_host(&entry, crawl, used, more_in_store, now);
-        if host.suspended {
+        if host.suspended.is_some() {
             self.frontier
                 .suspend(crawl, host.id, ReasonCode::HostSuspended, now);
         } else if self.must_wait_ms(host.id) > plan.spec.politeness.max_wait_ms + SLACK_MS {

@@ -187,7 +187,11 @@ pub async fn what_politeness_must_remember_is_kept(store: &dyn Store) {
     let hosts = store.pending_hosts(crawl.id, HostId(0), 1).await.unwrap();
     let kept = &hosts[0];
     assert_eq!((kept.next_allowed, kept.delay_ms), (UnixMillis(9), 250));
-    assert_eq!((kept.failures, kept.suspended, kept.requests), (0, true, 3));
+    let given_up = Some(Suspended::GivenUp);
+    assert_eq!(
+        (kept.failures, kept.suspended, kept.requests),
+        (0, given_up, 3)
+    );
     assert_eq!(
         kept.robots,
         [robots(Scheme::Http, 0), robots(Scheme::Https, 200)]

@@ -156,7 +156,7 @@ pub async fn waits_and_suspensions_end_when_somebody_says_so(store: &(impl Store
     let changed = store.change_queue(crawl.id, change).await.unwrap();
     assert_eq!((changed.hurried, changed.hosts), (1, 1));
     let stored = store.host_by_name(crawl.id, HOST).await.unwrap().unwrap();
-    assert_eq!((stored.failures, stored.suspended), (0, false));
+    assert_eq!((stored.failures, stored.suspended), (0, None));
     assert!(stored.next_allowed < NOW);
     let pending = crawl.pending().await;
     assert!(pending.iter().all(|url| url.not_before < NOW));

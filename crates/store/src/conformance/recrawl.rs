@@ -127,7 +127,7 @@ pub async fn suspension_and_budgets_belong_to_one_crawl(store: &dyn Store) {
     let mut seen = Vec::new();
     for crawl in [&first, &second] {
         let hosts = store.pending_hosts(crawl.id, HostId(0), 1).await.unwrap();
-        seen.push((hosts[0].suspended, hosts[0].pages_done));
+        seen.push((hosts[0].suspended.is_some(), hosts[0].pages_done));
     }
     assert_eq!(seen, [(true, 1), (false, 0)]);
 }

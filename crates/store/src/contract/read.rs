@@ -8,7 +8,7 @@ use trawl_types::{
     ReasonCode, Sequence, UnixMillis,
 };
 
-use super::write::StoredRobots;
+use super::write::{StoredRobots, Suspended};
 
 /// A URL that waits for its turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,7 +36,8 @@ pub struct StoredHost {
     pub next_allowed: UnixMillis,
     pub delay_ms: u64,
     pub failures: u32,
-    pub suspended: bool,
+    /// Why the crawl asks it nothing more.
+    pub suspended: Option<Suspended>,
     pub robots: Vec<StoredRobots>,
     /// Pages of this crawl that were fetched from it, for per-host budgets.
     pub pages_done: u64,

@@ -210,6 +210,28 @@ pub enum Suspended {
     LongWait = 3,
 }
 
+impl Suspended {
+    /// As it is stored; nothing stands for a host that is asked.
+    pub(crate) fn of_code(code: i64) -> Option<Self> {
+        match code {
+            0 => None,
+            1 => Some(Self::RateLimited),
+            3 => Some(Self::LongWait),
+            // Whatever else is stored, the host was closed.
+            _ => Some(Self::GivenUp),
+        }
+    }
+
+    /// In words.
+    pub fn explanation(self) -> &'static str {
+        match self {
+            Self::RateLimited => "it said that there were too many requests",
+            Self::GivenUp => "it failed too often",
+            Self::LongWait => "it asked for a longer wait than is granted",
+        }
+    }
+}
+
 /// What changed for a host. Wall-clock times, so that they hold across restarts.
 #[derive(Debug, Clone, Default)]
 pub struct HostUpdate {

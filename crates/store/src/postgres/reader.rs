@@ -15,7 +15,7 @@ use crate::{
     contract::{
         StoreError,
         read::{CrawlRow, PendingUrl, StoredHost},
-        write::StoredRobots,
+        write::{StoredRobots, Suspended},
     },
     shared::codes::chain_from_blob,
 };
@@ -141,7 +141,7 @@ fn host_row(conn: &Conn, row: &Row) -> StoredHost {
         next_allowed: conn.skew.here(row.get(2)),
         delay_ms: row.get::<_, i64>(3) as u64,
         failures: row.get::<_, i32>(4) as u32,
-        suspended: row.get::<_, i16>(5) != 0,
+        suspended: Suspended::of_code(row.get::<_, i16>(5).into()),
         robots: Vec::new(),
         pages_done: row.get::<_, i64>(6) as u64,
         requests: row.get::<_, i64>(7) as u64,

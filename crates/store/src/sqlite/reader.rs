@@ -13,7 +13,7 @@ use crate::{
     contract::{
         StoreError,
         read::{CrawlRow, PendingUrl, StoredHost},
-        write::StoredRobots,
+        write::{StoredRobots, Suspended},
     },
     segment::BodyRef,
 };
@@ -114,7 +114,7 @@ fn host_row(row: &Row<'_>) -> rusqlite::Result<StoredHost> {
         next_allowed: UnixMillis(row.get(2)?),
         delay_ms: row.get::<_, i64>(3)? as u64,
         failures: row.get(4)?,
-        suspended: row.get(5)?,
+        suspended: Suspended::of_code(row.get(5)?),
         robots: Vec::new(),
         pages_done: row.get::<_, i64>(6)? as u64,
         requests: row.get::<_, i64>(7)? as u64,

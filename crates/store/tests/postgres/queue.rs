@@ -93,7 +93,7 @@ async fn a_host_that_was_given_up_is_asked_again_without_its_wait() {
     let done = server.change_queue(crawl, again).await.unwrap();
     assert_eq!(done.hosts, 1);
     let lent = borrow(&worker, crawl, 1).await.pop().expect("it is lent");
-    assert_eq!((lent.host.failures, lent.host.suspended), (0, false));
+    assert_eq!((lent.host.failures, lent.host.suspended), (0, None));
 }
 
 #[tokio::test]
