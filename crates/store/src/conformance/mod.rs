@@ -58,6 +58,8 @@ macro_rules! conformance_suite {
             depth::a_shorter_path_admits_what_was_too_deep,
             depth::the_standing_of_a_page_tells_the_shortest_path,
             recrawl::earlier_validators_are_offered,
+            recrawl::a_body_that_was_cut_or_not_read_is_asked_for_anew,
+            recrawl::what_another_crawl_did_not_read_is_asked_for_anew,
             recrawl::not_modified_inherits_what_the_earlier_visit_saw,
             recrawl::edges_know_their_first_and_last_crawl,
             recrawl::stale_edges_of_an_earlier_crawl_do_not_shorten_paths,

@@ -1,8 +1,8 @@
 //! A second crawl of the same pages, and the bodies of the first.
 
-use trawl_types::{HostId, OutcomeKind, Sequence};
+use trawl_types::{CrawlSpec, HostId, OutcomeKind, Sequence, spec::SitemapPolicy};
 
-use super::web::{Crawl, NOW, breadth, fetched, visit};
+use super::web::{Crawl, NOW, breadth, fetched, link, visit};
 use crate::{
     contract::{
         Store,
@@ -43,6 +43,80 @@ pub async fn earlier_validators_are_offered(store: &dyn Store) {
     assert_eq!(report.admitted[0].etag.as_deref(), Some("\"v1\""));
     let third = Crawl::begin(store, &["c"], breadth()).await;
     assert_eq!(third.pending().await[0].etag, None);
+}
+
+/// Whether each pending page is asked for conditionally.
+async fn conditional(crawl: &Crawl<'_>) -> Vec<bool> {
+    let pending = crawl.pending().await;
+    pending.iter().map(|url| url.etag.is_some()).collect()
+}
+
+pub async fn a_body_that_was_cut_or_not_read_is_asked_for_anew(store: &dyn Store) {
+    let first = Crawl::begin(store, &["a", "b", "c"], breadth()).await;
+    end(&first, "a", with_validators()).await;
+    let cut = Visit {
+        truncated: true,
+        ..with_validators()
+    };
+    end(&first, "b", cut).await;
+    let unread = Visit {
+        content_hash: None,
+        ..with_validators()
+    };
+    end(&first, "c", unread).await;
+    let second = Crawl::begin(store, &["a", "b", "c"], breadth()).await;
+    assert_eq!(conditional(&second).await, [true, false, false]);
+}
+
+async fn begin_reading(store: &dyn Store, documents: bool, sitemaps: SitemapPolicy) -> Crawl<'_> {
+    let mut spec = CrawlSpec::default();
+    spec.content.documents = documents;
+    spec.content.sitemaps = sitemaps;
+    let seeds = vec![link(store, "page"), link(store, "feed")];
+    let id = store.create_crawl(&spec, "test", seeds, breadth(), None, NOW);
+    Crawl::of(store, id.await.unwrap()).await
+}
+
+pub async fn what_another_crawl_did_not_read_is_asked_for_anew(store: &dyn Store) {
+    let html = || Visit {
+        charset: Some("UTF-8".into()),
+        ..with_validators()
+    };
+    let feed = |kind, content_hash| Visit {
+        outcome: visit(kind).outcome,
+        content_hash,
+        ..with_validators()
+    };
+    let unread = || feed(OutcomeKind::NotHtml, None);
+    let unchanged = || feed(OutcomeKind::NotModified, None);
+    let plain = begin_reading(store, false, SitemapPolicy::None).await;
+    end(&plain, "page", html()).await;
+    end(&plain, "feed", unread()).await;
+    let plain = begin_reading(store, false, SitemapPolicy::None).await;
+    assert_eq!(conditional(&plain).await, [true, true], "read as before");
+    end(&plain, "page", unchanged()).await;
+    end(&plain, "feed", unchanged()).await;
+    let documents = begin_reading(store, true, SitemapPolicy::None).await;
+    assert_eq!(conditional(&documents).await, [true, false]);
+    end(&documents, "page", unchanged()).await;
+    end(
+        &documents,
+        "feed",
+        feed(OutcomeKind::Fetched, Some([3; 32])),
+    )
+    .await;
+    for _ in 0..2 {
+        let documents = begin_reading(store, true, SitemapPolicy::None).await;
+        assert_eq!(conditional(&documents).await, [true, true]);
+        end(&documents, "page", unchanged()).await;
+        end(&documents, "feed", unchanged()).await;
+    }
+    let sitemaps = begin_reading(store, true, SitemapPolicy::Robots).await;
+    assert_eq!(conditional(&sitemaps).await, [true, false]);
+    end(&sitemaps, "page", unchanged()).await;
+    end(&sitemaps, "feed", unread()).await;
+    let sitemaps = begin_reading(store, true, SitemapPolicy::Guess).await;
+    assert_eq!(conditional(&sitemaps).await, [true, true]);
 }
 
 pub async fn not_modified_inherits_what_the_earlier_visit_saw(store: &dyn Store) {
