@@ -1,6 +1,6 @@
 //! A second crawl of the same pages asks conditionally and remembers what the first one saw.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{collections::BTreeMap, fs, path::Path};
 
 use serde_json::Value;
 use trawl_testweb::{Answer, Behaviour, Behaviours, WebSpec};
@@ -138,4 +138,52 @@ fn documents_and_sitemaps_that_were_not_read_are_asked_for_anew() {
     let sitemaps = [not, "not_html", none, "not_html", "fetched"];
     assert_eq!(seen(&["--sitemaps"]), sitemaps);
     assert_eq!(seen(&["--sitemaps"]), [not, not, none, not, not]);
+}
+
+#[test]
+fn each_crawl_has_the_links_that_it_saw() {
+    let (folder, database) = place();
+    let versions = [
+        "<a href=/l1>1</a>",
+        "<a href=/l2>the second</a>",
+        "no links",
+    ];
+    let web = Web::start(WebSpec::small_site(1));
+    for path in ["/l1", "/l2"] {
+        web.on(0, path, html("the end"));
+    }
+    let crawl = |number: usize| {
+        let output = format!("{}/{number}/", folder.path().display());
+        let call = Trawl::crawl(&database, "0").args(["--output", &output]);
+        call.arg(web.url(0, "/")).run().expect_code(0);
+        let links = fs::read_to_string(format!("{output}links.ndjson")).unwrap();
+        let link = |line: &str| serde_json::from_str::<Value>(line).unwrap()["to"].clone();
+        links.lines().map(link).collect::<Vec<Value>>()
+    };
+    let mut written = Vec::new();
+    for (number, version) in versions.iter().enumerate() {
+        web.on(0, "/", html(version));
+        written.push(crawl(number));
+    }
+    // It has not changed since it lost its links.
+    written.push(crawl(versions.len()));
+    let expected = [
+        vec![web.url(0, "/l1")],
+        vec![web.url(0, "/l2")],
+        vec![],
+        vec![],
+    ];
+    assert_eq!(
+        written,
+        expected.map(|urls| urls.into_iter().map(Value::from).collect::<Vec<_>>())
+    );
+    for (number, links) in (1..).zip(written) {
+        let call = Trawl::on("export", &database).arg(number.to_string());
+        let export = call.args(["--fields", "depth,links"]).run().expect_code(0);
+        let front = export.json_lines().remove(0);
+        assert_eq!(front["depth"], 0);
+        let exported = front["links"].as_array().cloned().unwrap_or_default();
+        let exported: Vec<Value> = exported.iter().map(|link| link["url"].clone()).collect();
+        assert_eq!(exported, links, "crawl {number}");
+    }
 }

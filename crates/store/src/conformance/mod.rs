@@ -62,6 +62,8 @@ macro_rules! conformance_suite {
             recrawl::what_another_crawl_did_not_read_is_asked_for_anew,
             recrawl::not_modified_inherits_what_the_earlier_visit_saw,
             recrawl::edges_know_their_first_and_last_crawl,
+            recrawl::a_crawl_has_the_links_that_it_saw,
+            recrawl::an_unchanged_page_has_the_links_of_its_last_usable_visit,
             recrawl::stale_edges_of_an_earlier_crawl_do_not_shorten_paths,
             recrawl::suspension_and_budgets_belong_to_one_crawl,
             recrawl::bodies_are_read_back,

@@ -6,6 +6,7 @@ use super::web::{Crawl, NOW, breadth, fetched, link, visit};
 use crate::{
     contract::{
         Store,
+        read::StoredLink,
         write::{HostUpdate, Settlement, Suspended, Visit, VisitEnd},
     },
     segment::encode,
@@ -155,21 +156,69 @@ pub async fn edges_know_their_first_and_last_crawl(store: &dyn Store) {
     let report = second.read("a", &["a", "c", "d"]).await;
     assert_eq!((report.edges, report.discovered), (1, 2));
     assert_eq!(second.counts().await.edges, 3);
-    let links = store.links_of(second.page("a").await).await.unwrap();
-    let seen: Vec<(&str, i64, i64)> = links
-        .iter()
-        .map(|l| (l.anchor.as_str(), l.first_crawl.0, l.last_crawl.0))
-        .collect();
+    let seen = |links: Vec<StoredLink>| -> Vec<(String, i64, i64)> {
+        let links = links.into_iter();
+        links
+            .map(|l| (l.anchor, l.first_crawl.0, l.last_crawl.0))
+            .collect()
+    };
+    let page = second.page("a").await;
     let (one, two) = (first.id.0, second.id.0);
-    assert_eq!(
-        seen,
-        [
-            ("to a", one, two),
-            ("to b", one, one),
-            ("to c", one, two),
-            ("to d", two, two)
-        ]
-    );
+    let [a, b] = [("to a".into(), one, two), ("to b".into(), one, one)];
+    let [c, d] = [("to c".into(), one, two), ("to d".into(), two, two)];
+    let now = store.links_of(second.id, page).await.unwrap();
+    assert_eq!(seen(now), [a.clone(), c.clone(), d]);
+    let then = store.links_of(first.id, page).await.unwrap();
+    assert_eq!(seen(then), [a, b, c]);
+}
+
+/// The names to which `a` leads.
+fn targets(links: Vec<StoredLink>) -> String {
+    let names = links.iter().filter_map(|link| link.url.rsplit('/').next());
+    names.collect()
+}
+
+pub async fn a_crawl_has_the_links_that_it_saw(store: &dyn Store) {
+    let visits = ["bc", "c", "", "", "c", "c", "b"];
+    let mut crawls = Vec::new();
+    for links in visits {
+        let crawl = Crawl::begin(store, &["a"], breadth()).await;
+        let names: Vec<&str> = links.split("").filter(|name| !name.is_empty()).collect();
+        let report = crawl.read("a", &names).await;
+        let new = if crawls.is_empty() { 2 } else { 0 };
+        assert_eq!(report.edges, new, "nobody has seen them before");
+        assert_eq!(crawl.counts().await.edges, names.len() as u64);
+        crawls.push(crawl);
+    }
+    for (crawl, links) in crawls.iter().zip(visits) {
+        let page = crawl.page("a").await;
+        let seen = store.links_of(crawl.id, page).await.unwrap();
+        assert_eq!(targets(seen), links, "crawl {}", crawl.id.0);
+    }
+}
+
+pub async fn an_unchanged_page_has_the_links_of_its_last_usable_visit(store: &dyn Store) {
+    let first = Crawl::begin(store, &["a"], breadth()).await;
+    let page = first.page("a").await;
+    let none = store.earlier_links(first.id, page).await.unwrap();
+    assert_eq!(targets(none), "");
+    first.read("a", &["b", "c"]).await;
+    let second = Crawl::begin(store, &["a"], breadth()).await;
+    end(&second, "a", visit(OutcomeKind::ServerError)).await;
+    let third = Crawl::begin(store, &["a"], breadth()).await;
+    let links = store.earlier_links(third.id, page).await.unwrap();
+    assert_eq!(targets(links), "bc", "a failure says nothing of them");
+    third.read("a", &["b", "c"]).await;
+    let failed = store.links_of(second.id, page).await.unwrap();
+    assert_eq!(targets(failed), "", "nothing was read then");
+    let fourth = Crawl::begin(store, &["a"], breadth()).await;
+    fourth.read("a", &[]).await;
+    for _ in 0..2 {
+        let later = Crawl::begin(store, &["a"], breadth()).await;
+        let links = store.earlier_links(later.id, page).await.unwrap();
+        assert_eq!(targets(links), "", "it has lost them");
+        end(&later, "a", visit(OutcomeKind::NotModified)).await;
+    }
 }
 
 pub async fn stale_edges_of_an_earlier_crawl_do_not_shorten_paths(store: &dyn Store) {
