@@ -76,7 +76,7 @@ impl Pages {
     async fn kept(&self, record: &PageRecord) -> Result<Kept, StoreError> {
         let mut kept = Kept::default();
         if self.fields.has("links") {
-            let links = self.store.links_of(record.page_id).await?;
+            let links = self.store.links_of(self.crawl, record.page_id).await?;
             kept.links = links.into_iter().map(|link| link.url).collect();
         }
         let wants = |names: &[&str]| names.iter().any(|name| self.fields.has(name));

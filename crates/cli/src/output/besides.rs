@@ -40,7 +40,7 @@ impl Wanted {
     ) -> anyhow::Result<Besides> {
         let mut besides = Besides::default();
         if self.links {
-            besides.links = store.links_of(record.page_id).await?;
+            besides.links = store.links_of(crawl, record.page_id).await?;
         }
         if self.content && record.has_content {
             besides.content = content(store, crawl, record).await?;

@@ -156,7 +156,7 @@ impl Dispatcher {
         let compared = running.plan.clusters().is_some();
         let (store, tell) = (Arc::clone(&self.store), self.found.0.clone());
         tokio::spawn(async move {
-            let mut links = store.links_of(task.page).await;
+            let mut links = store.earlier_links(crawl, task.page).await;
             if compared {
                 match store.earlier_print(crawl, task.page).await {
                     Ok(near) => note_print(&mut settlement, near),

@@ -111,12 +111,9 @@ fn as_link(target: LinkTarget, link: PageLink<'_>, rel: LinkRel) -> NewLink {
     }
 }
 
-/// The links of an earlier visit, judged anew: the rules may have changed, the page has not. Only
-/// those that the page had when it was last read.
+/// The links of an earlier visit, judged anew: the rules may have changed, the page has not.
 pub(crate) fn known_links(plan: &CrawlPlan, stored: &[StoredLink], parent: Parent) -> Vec<NewLink> {
-    let last = stored.iter().map(|link| link.last_crawl).max();
-    let current = stored.iter().filter(|link| Some(link.last_crawl) == last);
-    let links = current.filter_map(|link| {
+    let links = stored.iter().filter_map(|link| {
         let url = plan.normaliser().seed(&link.url).ok()?;
         let verdict = plan
             .judge(&url, link.rel)

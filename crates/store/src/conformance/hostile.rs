@@ -54,7 +54,7 @@ pub async fn strings_come_back_as_they_went_in(store: &dyn Store) {
     let addresses: Vec<&str> = report.admitted.iter().map(|u| u.address.as_str()).collect();
     assert_eq!(addresses, nasty());
     assert_eq!(report.hosts.len(), nasty().len());
-    let links = store.links_of(page).await.unwrap();
+    let links = store.links_of(crawl.id, page).await.unwrap();
     let anchors: Vec<&str> = links.iter().map(|link| link.anchor.as_str()).collect();
     assert_eq!(anchors, nasty());
     let record = store
@@ -95,7 +95,8 @@ pub async fn nothing_is_found_where_nothing_is(store: &dyn Store) {
             .unwrap()
             .is_none()
     );
-    assert!(store.links_of(PageId(1)).await.unwrap().is_empty());
+    let links = store.links_of(nobody, PageId(1)).await.unwrap();
+    assert!(links.is_empty());
     let key = UrlKey { host: 1, url: 2 };
     assert!(store.standing(nobody, key).await.unwrap().is_none());
     assert!(

@@ -1,11 +1,12 @@
 //! A second crawl of the same pages, and the bodies of the first.
 
-use trawl_types::{HostId, OutcomeKind, Sequence};
+use trawl_types::{CrawlSpec, HostId, OutcomeKind, Sequence, spec::SitemapPolicy};
 
-use super::web::{Crawl, NOW, breadth, fetched, visit};
+use super::web::{Crawl, NOW, breadth, fetched, link, visit};
 use crate::{
     contract::{
         Store,
+        read::StoredLink,
         write::{HostUpdate, Settlement, Suspended, Visit, VisitEnd},
     },
     segment::encode,
@@ -45,6 +46,80 @@ pub async fn earlier_validators_are_offered(store: &dyn Store) {
     assert_eq!(third.pending().await[0].etag, None);
 }
 
+/// Whether each pending page is asked for conditionally.
+async fn conditional(crawl: &Crawl<'_>) -> Vec<bool> {
+    let pending = crawl.pending().await;
+    pending.iter().map(|url| url.etag.is_some()).collect()
+}
+
+pub async fn a_body_that_was_cut_or_not_read_is_asked_for_anew(store: &dyn Store) {
+    let first = Crawl::begin(store, &["a", "b", "c"], breadth()).await;
+    end(&first, "a", with_validators()).await;
+    let cut = Visit {
+        truncated: true,
+        ..with_validators()
+    };
+    end(&first, "b", cut).await;
+    let unread = Visit {
+        content_hash: None,
+        ..with_validators()
+    };
+    end(&first, "c", unread).await;
+    let second = Crawl::begin(store, &["a", "b", "c"], breadth()).await;
+    assert_eq!(conditional(&second).await, [true, false, false]);
+}
+
+async fn begin_reading(store: &dyn Store, documents: bool, sitemaps: SitemapPolicy) -> Crawl<'_> {
+    let mut spec = CrawlSpec::default();
+    spec.content.documents = documents;
+    spec.content.sitemaps = sitemaps;
+    let seeds = vec![link(store, "page"), link(store, "feed")];
+    let id = store.create_crawl(&spec, "test", seeds, breadth(), None, NOW);
+    Crawl::of(store, id.await.unwrap()).await
+}
+
+pub async fn what_another_crawl_did_not_read_is_asked_for_anew(store: &dyn Store) {
+    let html = || Visit {
+        charset: Some("UTF-8".into()),
+        ..with_validators()
+    };
+    let feed = |kind, content_hash| Visit {
+        outcome: visit(kind).outcome,
+        content_hash,
+        ..with_validators()
+    };
+    let unread = || feed(OutcomeKind::NotHtml, None);
+    let unchanged = || feed(OutcomeKind::NotModified, None);
+    let plain = begin_reading(store, false, SitemapPolicy::None).await;
+    end(&plain, "page", html()).await;
+    end(&plain, "feed", unread()).await;
+    let plain = begin_reading(store, false, SitemapPolicy::None).await;
+    assert_eq!(conditional(&plain).await, [true, true], "read as before");
+    end(&plain, "page", unchanged()).await;
+    end(&plain, "feed", unchanged()).await;
+    let documents = begin_reading(store, true, SitemapPolicy::None).await;
+    assert_eq!(conditional(&documents).await, [true, false]);
+    end(&documents, "page", unchanged()).await;
+    end(
+        &documents,
+        "feed",
+        feed(OutcomeKind::Fetched, Some([3; 32])),
+    )
+    .await;
+    for _ in 0..2 {
+        let documents = begin_reading(store, true, SitemapPolicy::None).await;
+        assert_eq!(conditional(&documents).await, [true, true]);
+        end(&documents, "page", unchanged()).await;
+        end(&documents, "feed", unchanged()).await;
+    }
+    let sitemaps = begin_reading(store, true, SitemapPolicy::Robots).await;
+    assert_eq!(conditional(&sitemaps).await, [true, false]);
+    end(&sitemaps, "page", unchanged()).await;
+    end(&sitemaps, "feed", unread()).await;
+    let sitemaps = begin_reading(store, true, SitemapPolicy::Guess).await;
+    assert_eq!(conditional(&sitemaps).await, [true, true]);
+}
+
 pub async fn not_modified_inherits_what_the_earlier_visit_saw(store: &dyn Store) {
     let first = Crawl::begin(store, &["a"], breadth()).await;
     let body = encode("https://a.test/a", NOW, 200, [], b"hello".to_vec().into());
@@ -81,21 +156,69 @@ pub async fn edges_know_their_first_and_last_crawl(store: &dyn Store) {
     let report = second.read("a", &["a", "c", "d"]).await;
     assert_eq!((report.edges, report.discovered), (1, 2));
     assert_eq!(second.counts().await.edges, 3);
-    let links = store.links_of(second.page("a").await).await.unwrap();
-    let seen: Vec<(&str, i64, i64)> = links
-        .iter()
-        .map(|l| (l.anchor.as_str(), l.first_crawl.0, l.last_crawl.0))
-        .collect();
+    let seen = |links: Vec<StoredLink>| -> Vec<(String, i64, i64)> {
+        let links = links.into_iter();
+        links
+            .map(|l| (l.anchor, l.first_crawl.0, l.last_crawl.0))
+            .collect()
+    };
+    let page = second.page("a").await;
     let (one, two) = (first.id.0, second.id.0);
-    assert_eq!(
-        seen,
-        [
-            ("to a", one, two),
-            ("to b", one, one),
-            ("to c", one, two),
-            ("to d", two, two)
-        ]
-    );
+    let [a, b] = [("to a".into(), one, two), ("to b".into(), one, one)];
+    let [c, d] = [("to c".into(), one, two), ("to d".into(), two, two)];
+    let now = store.links_of(second.id, page).await.unwrap();
+    assert_eq!(seen(now), [a.clone(), c.clone(), d]);
+    let then = store.links_of(first.id, page).await.unwrap();
+    assert_eq!(seen(then), [a, b, c]);
+}
+
+/// The names to which `a` leads.
+fn targets(links: Vec<StoredLink>) -> String {
+    let names = links.iter().filter_map(|link| link.url.rsplit('/').next());
+    names.collect()
+}
+
+pub async fn a_crawl_has_the_links_that_it_saw(store: &dyn Store) {
+    let visits = ["bc", "c", "", "", "c", "c", "b"];
+    let mut crawls = Vec::new();
+    for links in visits {
+        let crawl = Crawl::begin(store, &["a"], breadth()).await;
+        let names: Vec<&str> = links.split("").filter(|name| !name.is_empty()).collect();
+        let report = crawl.read("a", &names).await;
+        let new = if crawls.is_empty() { 2 } else { 0 };
+        assert_eq!(report.edges, new, "nobody has seen them before");
+        assert_eq!(crawl.counts().await.edges, names.len() as u64);
+        crawls.push(crawl);
+    }
+    for (crawl, links) in crawls.iter().zip(visits) {
+        let page = crawl.page("a").await;
+        let seen = store.links_of(crawl.id, page).await.unwrap();
+        assert_eq!(targets(seen), links, "crawl {}", crawl.id.0);
+    }
+}
+
+pub async fn an_unchanged_page_has_the_links_of_its_last_usable_visit(store: &dyn Store) {
+    let first = Crawl::begin(store, &["a"], breadth()).await;
+    let page = first.page("a").await;
+    let none = store.earlier_links(first.id, page).await.unwrap();
+    assert_eq!(targets(none), "");
+    first.read("a", &["b", "c"]).await;
+    let second = Crawl::begin(store, &["a"], breadth()).await;
+    end(&second, "a", visit(OutcomeKind::ServerError)).await;
+    let third = Crawl::begin(store, &["a"], breadth()).await;
+    let links = store.earlier_links(third.id, page).await.unwrap();
+    assert_eq!(targets(links), "bc", "a failure says nothing of them");
+    third.read("a", &["b", "c"]).await;
+    let failed = store.links_of(second.id, page).await.unwrap();
+    assert_eq!(targets(failed), "", "nothing was read then");
+    let fourth = Crawl::begin(store, &["a"], breadth()).await;
+    fourth.read("a", &[]).await;
+    for _ in 0..2 {
+        let later = Crawl::begin(store, &["a"], breadth()).await;
+        let links = store.earlier_links(later.id, page).await.unwrap();
+        assert_eq!(targets(links), "", "it has lost them");
+        end(&later, "a", visit(OutcomeKind::NotModified)).await;
+    }
 }
 
 pub async fn stale_edges_of_an_earlier_crawl_do_not_shorten_paths(store: &dyn Store) {

@@ -41,7 +41,7 @@ pub async fn addresses_go_with_the_last_that_refers_to_them(
     clean(store, Ageing::Queue, LATER, false).await.unwrap();
     let page = first.page("a").await;
     assert_eq!(unused(store, false).await, 0, "links have them");
-    let links = store.links_of(page).await.unwrap();
+    let links = store.links_of(first.id, page).await.unwrap();
     let urls: Vec<&str> = links.iter().map(|link| link.url.as_str()).collect();
     assert_eq!(urls, ["https://a.test/b", "https://a.test/c"]);
     clean(store, Ageing::Visits, LATER, false).await.unwrap();
@@ -55,7 +55,8 @@ pub async fn addresses_go_with_the_last_that_refers_to_them(
     second.read("c", &["a", "b", "z"]).await;
     assert_eq!(second.queue().await, ["z", "a", "b"]);
     second.read("a", &["b"]).await;
-    let links = store.links_of(second.page("a").await).await.unwrap();
+    let page = second.page("a").await;
+    let links = store.links_of(second.id, page).await.unwrap();
     assert_eq!(links.len(), 1, "older links are not taken up again");
     assert_eq!(links[0].url, "https://a.test/b");
     assert_eq!(unused(store, false).await, 0);

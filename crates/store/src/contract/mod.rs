@@ -177,7 +177,14 @@ pub trait Store: Send + Sync + std::fmt::Debug {
         after: Sequence,
         limit: u32,
     ) -> Result<Vec<PageRecord>, StoreError>;
-    async fn links_of(&self, page: PageId) -> Result<Vec<StoredLink>, StoreError>;
+    /// The links that a crawl saw on a page, in document order.
+    async fn links_of(&self, crawl: CrawlId, page: PageId) -> Result<Vec<StoredLink>, StoreError>;
+    /// The links of a page as an earlier crawl saw it: those it has if it has not changed.
+    async fn earlier_links(
+        &self,
+        crawl: CrawlId,
+        page: PageId,
+    ) -> Result<Vec<StoredLink>, StoreError>;
     async fn standing(
         &self,
         crawl: CrawlId,

@@ -4,10 +4,10 @@
 use rustc_hash::FxHashMap;
 use trawl_types::{CrawlId, LinkKind, PageId};
 
-use super::{fault::Fault, pool::Conn, reader};
+use super::{fault::Fault, pool::Conn, reader, records};
 use crate::{
     contract::read::StoredLink,
-    shared::link_lists::{LinkList, merged},
+    shared::link_lists::{LinkList, seen_by},
 };
 
 /// The lists of pages, oldest first, by page.
@@ -50,10 +50,27 @@ pub(super) async fn targets(
     Ok(targets)
 }
 
-/// See [`merged`].
-pub(super) async fn links_of(conn: &Conn, page: PageId) -> Result<Vec<StoredLink>, Fault> {
+/// What the newest usable visit before a crawl saw.
+pub(super) async fn earlier_links(
+    conn: &Conn,
+    crawl: CrawlId,
+    page: PageId,
+) -> Result<Vec<StoredLink>, Fault> {
+    let earlier = records::earlier(conn, crawl, &[page.0]).await?;
+    match earlier.get(&page.0) {
+        Some((elder, _)) => links_of(conn, CrawlId(*elder), page).await,
+        None => Ok(Vec::new()),
+    }
+}
+
+/// See [`seen_by`].
+pub(super) async fn links_of(
+    conn: &Conn,
+    crawl: CrawlId,
+    page: PageId,
+) -> Result<Vec<StoredLink>, Fault> {
     let mut found = lists(conn, &[page.0]).await?;
-    let mut links = merged(&found.remove(&page.0).unwrap_or_default())?;
+    let mut links = seen_by(crawl, &found.remove(&page.0).unwrap_or_default())?;
     let pages: Vec<i64> = links.iter().map(|link| link.to.0).collect();
     let mut addresses = reader::addresses(conn, &pages).await?;
     for link in &mut links {

@@ -311,8 +311,17 @@ impl Store for PostgresStore {
             .await
     }
 
-    async fn links_of(&self, page: PageId) -> Result<Vec<StoredLink>, StoreError> {
-        self.insist(|| async { edges::links_of(&*self.patiently().await?, page).await })
+    async fn links_of(&self, crawl: CrawlId, page: PageId) -> Result<Vec<StoredLink>, StoreError> {
+        self.insist(|| async { edges::links_of(&*self.patiently().await?, crawl, page).await })
+            .await
+    }
+
+    async fn earlier_links(
+        &self,
+        crawl: CrawlId,
+        page: PageId,
+    ) -> Result<Vec<StoredLink>, StoreError> {
+        self.insist(|| async { edges::earlier_links(&*self.patiently().await?, crawl, page).await })
             .await
     }
 

@@ -136,7 +136,8 @@ pub(super) async fn earlier(
 }
 
 /// What makes requests conditional. Nothing where the earlier visit has not left all that this crawl
-/// keeps: an answer without a body would be of no use.
+/// keeps, where its body was cut or not read, and where this crawl reads other documents: an answer
+/// without a body would be of no use. Only HTML has a charset, and is read by every crawl.
 pub(super) async fn offer_validators(
     conn: &Conn,
     crawl: CrawlId,
@@ -148,9 +149,12 @@ pub(super) async fn offer_validators(
           WHERE page = n.page AND crawl < $1 AND outcome IN (1, 2, 3)
           ORDER BY crawl DESC, seq DESC LIMIT 1) r
         JOIN crawls here ON here.id = $1
+        JOIN crawls there ON there.id = r.crawl
         LEFT JOIN contents c ON c.crawl = r.crawl AND c.seq = r.seq
         WHERE ((here.keeps & 1::int2) = 0 OR r.body_seq IS NOT NULL)
-        AND (here.keeps & ~1::int2 & ~coalesce(c.kept, 0::int2)) = 0";
+        AND (here.keeps & 14::int2 & ~coalesce(c.kept, 0::int2)) = 0
+        AND NOT r.truncated AND (r.outcome <> 1 OR r.content_hash IS NOT NULL)
+        AND (r.charset IS NOT NULL OR (here.keeps & 48::int2) = (there.keeps & 48::int2))";
     let rows = conn.query(sql, &[&crawl.0, &pages]).await?;
     let mut found: FxHashMap<i64, (Option<String>, Option<String>)> = rows
         .iter()

@@ -1,11 +1,18 @@
 //! Small codes in columns, the same in every back end. Pure.
 
-use trawl_types::{CrawlSpec, PageState, ReasonCode, spec::Order};
+use trawl_types::{
+    CrawlSpec, PageState, ReasonCode,
+    spec::{Order, SitemapPolicy},
+};
 
 /// Fingerprints are there; the other bits say what else is kept.
 pub(crate) const FINGERPRINTS: u8 = 8;
 
-/// What a crawl keeps, as `crawls.keeps` has it.
+/// Documents, and sitemaps, are read: whether a later crawl would see more in a page that is no HTML.
+const DOCUMENTS: u8 = 16;
+const SITEMAPS: u8 = 32;
+
+/// What a crawl keeps and reads, as `crawls.keeps` has it.
 pub(crate) fn keeps(spec: &CrawlSpec) -> u8 {
     let bits = [
         (spec.keep.html, 1),
@@ -15,6 +22,8 @@ pub(crate) fn keeps(spec: &CrawlSpec) -> u8 {
             spec.content.near_duplicates || spec.keep.content(),
             FINGERPRINTS,
         ),
+        (spec.content.documents || spec.keep.content(), DOCUMENTS),
+        (spec.content.sitemaps != SitemapPolicy::None, SITEMAPS),
     ];
     bits.iter()
         .filter(|(kept, _)| *kept)

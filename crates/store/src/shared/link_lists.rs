@@ -31,7 +31,7 @@ impl LinkList {
     }
 
     /// A crawl that saw these links may say so by moving `last_crawl`.
-    pub(crate) fn may_extend(&self, crawl: CrawlId, json: &str) -> bool {
+    fn may_extend(&self, crawl: CrawlId, json: &str) -> bool {
         self.links == json && self.first_crawl <= crawl.0
     }
 
@@ -47,6 +47,27 @@ impl LinkList {
     }
 }
 
+/// How a list that a crawl saw is recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Recorded {
+    /// By a row of its own.
+    Added,
+    /// By the row with this number, which holds the same.
+    Extended(i64),
+    /// Not at all: a page without links that never had any.
+    Left,
+}
+
+/// How a list of so many links becomes part of the known ones. A page that has lost its links gets an
+/// empty list: otherwise those that it had would seem to be there still.
+pub(crate) fn recorded(known: &[LinkList], crawl: CrawlId, json: &str, links: u64) -> Recorded {
+    match known.last() {
+        Some(last) if last.may_extend(crawl, json) => Recorded::Extended(last.id),
+        None if links == 0 => Recorded::Left,
+        _ => Recorded::Added,
+    }
+}
+
 /// How many of the `links` in a new list the known ones lack.
 pub(crate) fn count(
     known: &[LinkList],
@@ -54,7 +75,7 @@ pub(crate) fn count(
     json: &str,
     links: u64,
 ) -> Result<EdgeCounts, StoreError> {
-    if known.is_empty() {
+    if known.is_empty() || links == 0 {
         return Ok(EdgeCounts {
             new: links,
             new_in_crawl: links,
@@ -78,32 +99,41 @@ pub(crate) fn count(
     Ok(counts)
 }
 
-/// Every page that the lists of a page have ever named, in the order in which they were first seen,
-/// with the newest evidence. Their addresses are still to be looked up.
-pub(crate) fn merged(lists: &[LinkList]) -> Result<Vec<StoredLink>, StoreError> {
-    let mut links: Vec<StoredLink> = Vec::new();
-    let mut places: FxHashMap<i64, usize> = FxHashMap::default();
+/// The links that a crawl saw on a page, in document order: of several lists of the crawl the newest.
+/// When they were seen comes from all lists. Their addresses are still to be looked up.
+pub(crate) fn seen_by(crawl: CrawlId, lists: &[LinkList]) -> Result<Vec<StoredLink>, StoreError> {
+    let Some(list) = lists.iter().rev().find(|list| list.covers(crawl)) else {
+        return Ok(Vec::new());
+    };
+    let lives = lives(lists)?;
+    let links = parse::<String>(&list.links)?.into_iter();
+    let link = |(to, kind, rel, place, anchor)| {
+        let (first, last) = lives.get(&to).copied().unwrap_or((crawl.0, crawl.0));
+        StoredLink {
+            to: PageId(to),
+            url: String::new(),
+            kind: LinkKind::from_stored(kind),
+            rel: LinkRel(rel),
+            place: Place::from_stored(place),
+            anchor,
+            first_crawl: CrawlId(first),
+            last_crawl: CrawlId(last),
+        }
+    };
+    Ok(links.map(link).collect())
+}
+
+/// The first and the last crawl that saw each target.
+fn lives(lists: &[LinkList]) -> Result<FxHashMap<i64, (i64, i64)>, StoreError> {
+    let mut lives = FxHashMap::default();
     for list in lists {
-        for (to, kind, rel, place, anchor) in parse::<String>(&list.links)? {
-            let mut link = StoredLink {
-                to: PageId(to),
-                url: String::new(),
-                kind: LinkKind::from_stored(kind),
-                rel: LinkRel(rel),
-                place: Place::from_stored(place),
-                anchor,
-                first_crawl: CrawlId(list.first_crawl),
-                last_crawl: CrawlId(list.last_crawl),
-            };
-            if let Some(known) = places.get(&to).and_then(|at| links.get_mut(*at)) {
-                link.first_crawl = link.first_crawl.min(known.first_crawl);
-                link.last_crawl = link.last_crawl.max(known.last_crawl);
-                *known = link;
-            } else {
-                places.insert(to, links.len());
-                links.push(link);
-            }
+        for (to, ..) in parse::<IgnoredAny>(&list.links)? {
+            let life = lives
+                .entry(to)
+                .or_insert((list.first_crawl, list.last_crawl));
+            life.0 = life.0.min(list.first_crawl);
+            life.1 = life.1.max(list.last_crawl);
         }
     }
-    Ok(links)
+    Ok(lives)
 }

@@ -96,6 +96,8 @@ struct KeptAt {
 pub(super) struct Source {
     pub(super) page: PageId,
     pub(super) depth: u32,
+    /// It was visited: if there are no links, it has none.
+    pub(super) has_ended: bool,
 }
 
 impl<'c> Commit<'c> {
@@ -243,6 +245,7 @@ impl<'c> Commit<'c> {
         let source = Source {
             page,
             depth: row.depth,
+            has_ended: matches!(settlement.end, VisitEnd::Final(_)),
         };
         self.take_links(source, &mut settlement.links)
     }

@@ -4,10 +4,10 @@
 use rusqlite::{CachedStatement, Connection, params};
 use trawl_types::{CrawlId, LinkKind, PageId};
 
-use super::{fault::Fault, link_text::LinkText};
+use super::{fault::Fault, link_text::LinkText, results};
 use crate::{
     contract::read::StoredLink,
-    shared::link_lists::{EdgeCounts, LinkList, count, merged},
+    shared::link_lists::{EdgeCounts, LinkList, Recorded, count, recorded, seen_by},
 };
 
 pub(crate) struct LinkLists<'c> {
@@ -34,7 +34,8 @@ impl<'c> LinkLists<'c> {
         })
     }
 
-    /// Writes the links of a page, distinct by target. `first` says that the page has no list yet.
+    /// Writes the links of a page, distinct by target; that there are none as well, where there have been
+    /// some. `first` says that the page has no list yet.
     pub(crate) fn write(
         &mut self,
         crawl: CrawlId,
@@ -43,7 +44,7 @@ impl<'c> LinkLists<'c> {
         first: bool,
     ) -> Result<EdgeCounts, Fault> {
         let links = text.links();
-        if links == 0 {
+        if links == 0 && first {
             return Ok(EdgeCounts::default());
         }
         let json = text.finish();
@@ -53,14 +54,11 @@ impl<'c> LinkLists<'c> {
             lists(&mut self.of_page, page)?
         };
         let counts = count(&known, crawl, json, links)?;
-        match known.last() {
-            Some(last) if last.may_extend(crawl, json) => {
-                self.extend.execute([last.id, crawl.0])?;
-            }
-            _ => {
-                self.add.execute(params![page.0, crawl.0, json])?;
-            }
-        }
+        match recorded(&known, crawl, json, links) {
+            Recorded::Extended(id) => self.extend.execute([id, crawl.0])?,
+            Recorded::Added => self.add.execute(params![page.0, crawl.0, json])?,
+            Recorded::Left => 0,
+        };
         Ok(counts)
     }
 
@@ -90,10 +88,26 @@ fn lists(statement: &mut CachedStatement<'_>, page: PageId) -> rusqlite::Result<
     lists.collect()
 }
 
-/// See [`merged`].
-pub(crate) fn links_of(conn: &Connection, page: PageId) -> Result<Vec<StoredLink>, Fault> {
+/// What the newest usable visit before a crawl saw.
+pub(crate) fn earlier_links(
+    conn: &Connection,
+    crawl: CrawlId,
+    page: PageId,
+) -> Result<Vec<StoredLink>, Fault> {
+    match results::earlier(conn, crawl, page)? {
+        Some((elder, _)) => links_of(conn, CrawlId(elder), page),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// See [`seen_by`].
+pub(crate) fn links_of(
+    conn: &Connection,
+    crawl: CrawlId,
+    page: PageId,
+) -> Result<Vec<StoredLink>, Fault> {
     let mut address = conn.prepare_cached("SELECT url FROM urls WHERE id = ?1")?;
-    let mut links = merged(&lists(&mut conn.prepare_cached(OF_PAGE)?, page)?)?;
+    let mut links = seen_by(crawl, &lists(&mut conn.prepare_cached(OF_PAGE)?, page)?)?;
     for link in &mut links {
         link.url = address.query_row([link.to.0], |row| row.get(0))?;
     }

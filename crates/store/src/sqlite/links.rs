@@ -41,6 +41,9 @@ impl Commit<'_> {
             self.map_link(source.page, page, link)?;
         }
         self.end_of_links();
+        if links.is_empty() && !source.has_ended {
+            return Ok(());
+        }
         let first = self.open.first_lists;
         let edges = &mut self.sql.edges;
         let counts = edges.write(self.crawl, source.page, &mut self.text, first)?;

@@ -317,8 +317,20 @@ impl Store for SqliteStore {
             .await
     }
 
-    async fn links_of(&self, page: PageId) -> Result<Vec<StoredLink>, StoreError> {
-        self.pool.ask(move |conn| edges::links_of(conn, page)).await
+    async fn links_of(&self, crawl: CrawlId, page: PageId) -> Result<Vec<StoredLink>, StoreError> {
+        self.pool
+            .ask(move |conn| edges::links_of(conn, crawl, page))
+            .await
+    }
+
+    async fn earlier_links(
+        &self,
+        crawl: CrawlId,
+        page: PageId,
+    ) -> Result<Vec<StoredLink>, StoreError> {
+        self.pool
+            .ask(move |conn| edges::earlier_links(conn, crawl, page))
+            .await
     }
 
     async fn standing(

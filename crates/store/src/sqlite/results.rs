@@ -127,8 +127,9 @@ pub(crate) struct Validators {
     pub(crate) last_modified: Option<String>,
 }
 
-/// None where the earlier visit has not left all that this crawl keeps: an answer without a body
-/// would be of no use.
+/// None where the earlier visit has not left all that this crawl keeps, where its body was cut or not
+/// read, and where this crawl reads other documents: an answer without a body would be of no use. Only
+/// HTML has a charset, and is read by every crawl.
 pub(crate) fn validators(
     conn: &Connection,
     crawl: CrawlId,
@@ -141,10 +142,13 @@ pub(crate) fn validators(
         .prepare_cached(
             "SELECT r.etag, r.last_modified FROM results r
              JOIN crawls here ON here.id = ?3
+             JOIN crawls there ON there.id = r.crawl
              LEFT JOIN contents c ON c.crawl = r.crawl AND c.seq = r.seq
              WHERE r.crawl = ?1 AND r.seq = ?2
              AND ((here.keeps & 1) = 0 OR r.body_segment IS NOT NULL)
-             AND (here.keeps & ~1 & ~coalesce(c.kept, 0)) = 0",
+             AND (here.keeps & 14 & ~coalesce(c.kept, 0)) = 0
+             AND NOT r.truncated AND (r.outcome <> 1 OR r.content_hash IS NOT NULL)
+             AND (r.charset IS NOT NULL OR (here.keeps & 48) = (there.keeps & 48))",
         )?
         .query_row([elder, seq, crawl.0], |row| {
             Ok(Validators {

@@ -170,7 +170,7 @@ async fn urls_that_would_have_the_same_number_have_different_ones() {
     .await;
     assert_eq!(report.discovered, 1);
     assert_eq!(report.admitted[0].address, "https://a.test/3");
-    let links = store.links_of(first).await.unwrap();
+    let links = store.links_of(crawl, first).await.unwrap();
     let urls: Vec<&str> = links.iter().map(|link| link.url.as_str()).collect();
     assert_eq!(
         urls,

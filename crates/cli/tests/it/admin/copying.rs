@@ -74,8 +74,8 @@ async fn assert_same_crawl(one: &SqliteStore, other: &PostgresStore, crawl: Craw
                 };
                 links.iter().map(link).collect::<BTreeSet<_>>()
             };
-            let of = one.links_of(record.page_id).await.unwrap();
-            let copied = other.links_of(copied.page_id).await.unwrap();
+            let of = one.links_of(crawl, record.page_id).await.unwrap();
+            let copied = other.links_of(crawl, copied.page_id).await.unwrap();
             assert_eq!(links(of), links(copied), "{}", record.url);
         }
     }

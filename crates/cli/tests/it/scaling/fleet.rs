@@ -179,7 +179,8 @@ pub(crate) fn assert_true_graph(web: &Web, url: &str, pages: u32) {
                 let page = web.page_of(&record.url).unwrap();
                 assert!(seen.insert(page), "two results for {}", record.url);
                 assert_eq!(record.depth, web.graph().depth(page), "{}", record.url);
-                for link in store.links_of(record.page_id).await.unwrap() {
+                let links = store.links_of(CrawlId(1), record.page_id).await;
+                for link in links.unwrap() {
                     assert!(edges.insert((page, web.page_of(&link.url).unwrap())));
                 }
             }

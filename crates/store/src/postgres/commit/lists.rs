@@ -4,9 +4,10 @@ use rustc_hash::FxHashMap;
 
 use super::{ends::Ends, routed::Pending, work::Work};
 use crate::{
+    contract::write::VisitEnd,
     postgres::{edges::lists, fault::Fault, pool::Conn},
     shared::{
-        link_lists::{LinkList, count},
+        link_lists::{LinkList, Recorded, count, recorded},
         link_text::LinkText,
     },
 };
@@ -30,7 +31,9 @@ fn made(work: &Work, settled: &[(usize, Pending)]) -> Vec<NewList> {
                 text.push(known.page, link);
             }
         }
-        if text.links() > 0 {
+        // A page that is still pending, or refused, was not looked at.
+        let has_none = settlement.links.is_empty() && matches!(settlement.end, VisitEnd::Final(_));
+        if text.links() > 0 || has_none {
             new.push(NewList {
                 page: settlement.page.0,
                 links: text.links(),
@@ -97,12 +100,13 @@ fn compared<'l>(work: &Work, new: &'l [NewList], known: &Known) -> Result<News<'
         let counts = count(before, crawl, json, *links)?;
         news.counted.new += counts.new;
         news.counted.new_in_crawl += counts.new_in_crawl;
-        match before.last() {
-            Some(last) if last.may_extend(crawl, json) => news.extended.push(last.id),
-            _ => {
+        match recorded(before, crawl, json, *links) {
+            Recorded::Extended(id) => news.extended.push(id),
+            Recorded::Added => {
                 news.added.push(*page);
                 news.texts.push(json.as_str());
             }
+            Recorded::Left => {}
         }
     }
     Ok(news)
