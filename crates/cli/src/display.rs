@@ -3,7 +3,7 @@
 
 use std::{
     fmt::Write,
-    io::IsTerminal,
+    io::{self, IsTerminal, Write as _},
     path::Path,
     time::{Duration, Instant},
 };
@@ -11,9 +11,11 @@ use std::{
 use chrono::{DateTime, Datelike, Utc};
 use indicatif::{ProgressBar, ProgressStyle};
 use tokio::task::JoinHandle;
-use trawl_engine::{CrawlEnd, CrawlHandle, Progress};
+use trawl_engine::{CrawlEnd, CrawlHandle, CrawlPlan, Progress};
 use trawl_store::contract::read::CrawlCounts;
-use trawl_types::{CrawlState, UnixMillis};
+use trawl_types::{CrawlState, OutcomeKind, UnixMillis};
+
+use crate::hint;
 
 pub(crate) fn this_year() -> i32 {
     Utc::now().year()
@@ -55,6 +57,11 @@ pub(crate) fn printable(text: &str) -> String {
         .collect()
 }
 
+/// A line on standard error. Whoever closed it wants to hear nothing, which is no reason to fail.
+pub(crate) fn say(text: &str) {
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
 /// The line that shows how a crawl goes: drawn in place on a terminal, absent elsewhere.
 pub(crate) struct ProgressLine {
     bar: ProgressBar,
@@ -94,7 +101,7 @@ impl ProgressLine {
 
     /// Says something above what is drawn.
     pub(crate) fn tell(&self, text: &str) {
-        self.bar.suspend(|| eprintln!("{text}"));
+        self.bar.suspend(|| say(text));
     }
 
     pub(crate) fn finish(self) {
@@ -160,22 +167,44 @@ impl Rate {
 }
 
 /// What was found, what went wrong, and how to go on.
-pub(crate) fn summary(end: &CrawlEnd, counts: &CrawlCounts, database: &Path) {
-    eprintln!("Crawl {} {}: {}.", end.crawl, end.state.as_str(), end.why);
-    eprint!("{}", counts_text(counts));
-    let database = database.display();
-    match end.state {
-        CrawlState::Paused => eprintln!("Go on with: trawl resume --database {database}"),
-        _ if counts.pages == 0 => {
-            eprintln!(
-                "No page could be fetched; trawl explain --database {database} <URL> says why."
-            );
-        }
-        _ => eprintln!(
-            "Everything is in {database}; trawl export --database {database} writes it out."
-        ),
-    }
+pub(crate) fn summary(end: &CrawlEnd, counts: &CrawlCounts, plan: &CrawlPlan, database: &Path) {
+    let (crawl, state, why) = (end.crawl, end.state.as_str(), &end.why);
+    let file = hint::quoted(database);
+    let next = match end.state {
+        CrawlState::Paused => format!("Go on with: {}", hint::resume(crawl, database)),
+        _ if counts.pages == 0 => nothing_fetched(counts, plan, &file),
+        _ => format!("Everything is in {file}; trawl export --database {file} writes it out."),
+    };
+    let counts = counts_text(counts);
+    say(&format!("Crawl {crawl} {state}: {why}.\n{counts}{next}"));
 }
+
+/// Where to ask why there is not one page, and what would let the start URLs through.
+fn nothing_fetched(counts: &CrawlCounts, plan: &CrawlPlan, file: &str) -> String {
+    let mut text =
+        format!("No page could be fetched; trawl explain --database {file} <URL> says why.");
+    let refused = plan.spec().seeds.iter().filter_map(|seed| {
+        let reason = plan.check_seed(seed).err()?;
+        let flag = hint::allowing(&reason, seed)?;
+        Some(format!(
+            "\n{}: {}. To allow it: {flag}",
+            printable(seed),
+            reason.detail
+        ))
+    });
+    // A list may be long, and what helps is the same for most of it.
+    text.extend(refused.take(MOST_REFUSED));
+    if counts.outcomes.contains_key(&OutcomeKind::AddressRefused) {
+        let _ = write!(
+            text,
+            "\nTo allow addresses that are not public: {}",
+            hint::ANY_ADDRESS
+        );
+    }
+    text
+}
+
+const MOST_REFUSED: usize = 3;
 
 pub(crate) fn counts_text(counts: &CrawlCounts) -> String {
     let mut text = String::new();

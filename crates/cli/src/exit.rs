@@ -7,7 +7,7 @@
 //! | 2 | bad input: a flag, a URL, a pattern, an unknown crawl |
 //! | 3 | the crawl ended and not one page could be fetched, or there is no content to extract |
 //! | 4 | the database cannot be used: locked, full, read-only, damaged, too new |
-//! | 130 | interrupted; `trawl resume` goes on |
+//! | 130 | interrupted, or the reader of results has left; `trawl resume` goes on |
 
 use std::process::ExitCode;
 

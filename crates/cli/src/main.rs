@@ -3,6 +3,7 @@
 //! * `args`: what may be typed
 //! * `units`: durations and sizes as people write them
 //! * `spec`: typed arguments to a crawl's spec
+//! * `flags`: which flag sets which field of a spec
 //! * `commands`: one file for each command
 //! * `database`: where a server remembers everything, and the adapters for it
 //! * `duties`: what a server does by itself
@@ -10,6 +11,7 @@
 //! * `logs`: log lines without secrets
 //! * `output`: results as NDJSON, JSON, CSV or URLs
 //! * `display`: progress and summaries on the terminal
+//! * `hint`: what to type next
 //! * `exit`: what the process says to scripts
 
 mod args;
@@ -18,6 +20,8 @@ mod database;
 mod display;
 mod duties;
 mod exit;
+mod flags;
+mod hint;
 mod logs;
 mod output;
 mod settings;

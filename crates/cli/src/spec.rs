@@ -2,7 +2,6 @@
 
 use std::{io::Read, path::Path};
 
-use anyhow::Context;
 use trawl_types::{
     CrawlSpec,
     spec::{
@@ -84,16 +83,33 @@ fn seeds_of(args: &CrawlArgs) -> anyhow::Result<Vec<String>> {
 }
 
 fn read_seeds(path: &Path) -> anyhow::Result<String> {
-    if path == Path::new("-") {
-        let mut text = String::new();
-        std::io::stdin()
-            .read_to_string(&mut text)
-            .context("cannot read standard input")?;
-        return Ok(text);
-    }
-    std::fs::read_to_string(path).map_err(|error| {
-        BadInput(format!("--seeds: cannot read {}: {error}", path.display())).into()
-    })
+    let is_stdin = path == Path::new("-");
+    let name = if is_stdin {
+        "standard input".to_owned()
+    } else {
+        path.display().to_string()
+    };
+    let bytes = if is_stdin {
+        let mut bytes = Vec::new();
+        let read = std::io::stdin().read_to_end(&mut bytes);
+        read.map(|_| bytes)
+    } else {
+        std::fs::read(path)
+    };
+    let bytes = bytes.map_err(|error| BadInput(format!("--seeds: cannot read {name}: {error}")))?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        BadInput(format!(
+            "--seeds: {name} is not UTF-8 (byte {at}): save it as UTF-8, or pass it through iconv"
+        ))
+    })?;
+    Ok(unmarked(&text).to_owned())
+}
+
+/// A list without the mark that editors of some systems begin files with: it would be part of the
+/// first URL.
+pub(crate) fn unmarked(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
 fn scope_of(args: &LimitArgs) -> ScopeSpec {
@@ -153,11 +169,7 @@ pub(crate) fn fetch_of(args: &RequestArgs) -> anyhow::Result<FetchSpec> {
             contact_email: args.contact_email.clone(),
             ..UserAgent::default()
         },
-        headers: args
-            .header
-            .iter()
-            .map(|text| header_of(text))
-            .collect::<Result<_, _>>()?,
+        headers: headers_of(&args.header)?,
         cookies: args.cookies,
         proxy: args.proxy.clone(),
         total_timeout_ms: total,
@@ -191,6 +203,25 @@ pub(crate) fn allow(fetch: &mut FetchSpec, network: &NetworkArgs) -> anyhow::Res
     fetch.allow_ports.extend_from_slice(ports);
     fetch.resolve.extend_from_slice(&network.resolve);
     Ok(())
+}
+
+fn headers_of(texts: &[String]) -> anyhow::Result<Vec<(String, String)>> {
+    let mut headers: Vec<(String, String)> = Vec::new();
+    for text in texts {
+        let (name, value) = header_of(text)?;
+        if name.eq_ignore_ascii_case("user-agent") {
+            let message = "--header: name yourself with --user-agent instead: robots.txt is read \
+                           for the name that is sent";
+            return Err(BadInput(message.into()).into());
+        }
+        if headers.iter().any(|(n, _)| n.eq_ignore_ascii_case(&name)) {
+            let message =
+                format!("--header: {name} is given twice; put all of its values into one header");
+            return Err(BadInput(message).into());
+        }
+        headers.push((name, value));
+    }
+    Ok(headers)
 }
 
 fn header_of(text: &str) -> anyhow::Result<(String, String)> {

@@ -227,7 +227,7 @@ pub(crate) struct LimitArgs {
     /// Which pages first
     #[arg(long, value_enum, default_value = "breadth-first")]
     pub(crate) strategy: StrategyArg,
-    /// What best-first looks for, separated by commas
+    /// What best-first looks for, separated by commas; otherwise the order of pages of one depth
     #[arg(long, value_name = "WORDS", value_delimiter = ',')]
     pub(crate) keywords: Vec<String>,
     /// Do not follow links marked nofollow
@@ -276,7 +276,7 @@ pub(crate) struct RequestArgs {
     /// Where site owners can complain
     #[arg(long, value_name = "MAIL", env = "TRAWL_CONTACT_EMAIL")]
     pub(crate) contact_email: Option<String>,
-    /// Send a header to the start URLs' origins (`Name: value`)
+    /// Send a header to the start URLs' origins (`Name: value`); repeat it for other names
     #[arg(short = 'H', long, value_name = "HEADER")]
     pub(crate) header: Vec<String>,
     /// Keep cookies

@@ -6,12 +6,12 @@ use trawl_engine::{CrawlPlan, Engine, EngineOptions};
 use trawl_types::KeySecret;
 
 use super::{last_unfinished, open, session};
-use crate::{args::CrawlArgs, display, output::Sink, spec::spec_of};
+use crate::{args::CrawlArgs, display, flags::by_flag, hint, output::Sink, spec::spec_of};
 
 pub(crate) async fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
     let spec = spec_of(&args)?;
     // All that can be wrong with the input is found before a database is made.
-    CrawlPlan::compile(spec.clone(), KeySecret([0; 16]), display::this_year())?;
+    CrawlPlan::compile(spec.clone(), KeySecret([0; 16]), display::this_year()).map_err(by_flag)?;
     let output = Sink::chosen(&args.output)?.map(|sink| sink.showing(spec.keep, &args.output));
     let database = &args.database.database;
     let output = output.map(|sink| sink.open(database)).transpose()?;
@@ -29,8 +29,10 @@ pub(crate) async fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
         }
         if let Some(row) = left {
             eprintln!(
-                "trawl: crawl {} ({}) in this database is unfinished: trawl resume {} goes on with it",
-                row.id, row.name, row.id
+                "trawl: crawl {} ({}) in this database is unfinished: {} goes on with it",
+                row.id,
+                display::printable(&row.name),
+                hint::resume(row.id, database)
             );
         }
     }

@@ -11,6 +11,7 @@ use super::{open, session};
 use crate::{
     args::{DEMO_DATABASE, DemoArgs},
     exit::BadInput,
+    hint,
 };
 
 pub(crate) async fn run(args: DemoArgs) -> anyhow::Result<ExitCode> {
@@ -74,7 +75,7 @@ fn make_room(database: &Path) -> anyhow::Result<()> {
 }
 
 fn say_what_to_try(database: &Path, example: &str) {
-    let database = database.display();
+    let database = hint::quoted(database);
     eprintln!(
         "\nTry next:\n  \
          trawl status --database {database}\n  \

@@ -8,13 +8,14 @@ use trawl_store::contract::read::CrawlRow;
 use trawl_types::{CrawlState, PageRecord, PageState, Reason, ReasonCode, record::PageStanding};
 
 use super::{open_to_read, pick};
-use crate::{args::ExplainArgs, display};
+use crate::{args::ExplainArgs, display, exit::BadInput, hint};
 
 pub(crate) async fn run(args: &ExplainArgs) -> anyhow::Result<ExitCode> {
     let store = open_to_read(&args.database.database)?;
     let row = pick(store.as_ref(), args.crawl).await?;
     let plan = CrawlPlan::compile(row.spec.clone(), store.key_secret(), display::this_year())?;
     let found = explain(store.as_ref(), &plan, row.id, &args.url).await?;
+    must_be_a_url(&args.url, &found)?;
     let mut out = std::io::stdout().lock();
     if args.json {
         writeln!(out, "{}", as_json(&row, &found))?;
@@ -24,6 +25,18 @@ pub(crate) async fn run(args: &ExplainArgs) -> anyhow::Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is no URL has no fate. One of another scheme has: pages may link to it.
+fn must_be_a_url(text: &str, found: &Explanation) -> Result<(), BadInput> {
+    match &found.verdict {
+        Err(reason) if found.address.is_none() && reason.code == ReasonCode::InvalidUrl => {
+            Err(BadInput(format!(
+                "{text:?} cannot be explained: {reason}; write it as https://example.org/page"
+            )))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn lines(row: &CrawlRow, text: &str, found: &Explanation) -> Vec<String> {
@@ -39,7 +52,7 @@ fn lines(row: &CrawlRow, text: &str, found: &Explanation) -> Vec<String> {
     {
         lines.push(format!("  compared as  {identity}"));
     }
-    lines.push(format!("  robots.txt   {}", robots_text(&found.robots)));
+    lines.push(format!("  robots.txt   {}", robots_text(found)));
     lines
 }
 
@@ -76,6 +89,7 @@ fn seen_lines(row: &CrawlRow, found: &Explanation, standing: &PageStanding) -> V
                     .map(|title| format!("  title        {title}")),
             );
             lines.extend(copy_lines(record));
+            lines.extend(hint::allowing_visit(record).as_deref().map(allow_line));
         }
         (PageState::Refused, _) => {
             let why = standing
@@ -84,6 +98,9 @@ fn seen_lines(row: &CrawlRow, found: &Explanation, standing: &PageStanding) -> V
                 .map(ToString::to_string)
                 .unwrap_or_default();
             lines.push(format!("  not crawled  {why}"));
+            let flag = standing.reason.as_ref();
+            let flag = flag.and_then(|reason| hint::allowing(reason, &standing.url));
+            lines.extend(flag.as_deref().map(allow_line));
         }
         _ => lines.push(format!(
             "  not crawled  {}",
@@ -96,6 +113,11 @@ fn seen_lines(row: &CrawlRow, found: &Explanation, standing: &PageStanding) -> V
         lines.push(format!("    {step}: {url}"));
     }
     lines
+}
+
+/// The flag with which another crawl would visit the URL.
+fn allow_line(flag: &str) -> String {
+    format!("  allow it by  {flag}")
 }
 
 fn copy_lines(record: &PageRecord) -> impl Iterator<Item = String> {
@@ -138,6 +160,9 @@ fn unseen_lines(row: &CrawlRow, found: &Explanation) -> Vec<String> {
         Err(reason) if waits(&reason) => format!("  if found     it would wait: {reason}"),
         Err(reason) => format!("  if found     it would be refused: {reason}"),
     });
+    let refused = found.verdict.as_ref().err().zip(found.address.as_ref());
+    let flag = refused.and_then(|(reason, url)| hint::allowing(reason, url));
+    lines.extend(flag.as_deref().map(allow_line));
     lines
 }
 
@@ -149,10 +174,10 @@ fn waits(reason: &Reason) -> bool {
     )
 }
 
-fn robots_text(robots: &RobotsSays) -> String {
-    match robots {
+fn robots_text(found: &Explanation) -> String {
+    match &found.robots {
         RobotsSays::Ignored => "ignored by this crawl".into(),
-        RobotsSays::NotRead => "not read yet; it would be read first".into(),
+        RobotsSays::NotRead => unread_text(found).into(),
         RobotsSays::Unreachable { status: 0 } => {
             "could not be reached: nothing may be fetched".into()
         }
@@ -163,13 +188,35 @@ fn robots_text(robots: &RobotsSays) -> String {
     }
 }
 
+/// Nobody asks a host for rules about what no rule lets through.
+fn unread_text(found: &Explanation) -> &'static str {
+    match found.standing.as_ref().map(|standing| standing.state) {
+        Some(PageState::Done) => "not read",
+        Some(PageState::Refused) => REFUSED_FIRST,
+        None if found.verdict.is_err() => REFUSED_FIRST,
+        _ => "not read yet; it would be read first",
+    }
+}
+
+const REFUSED_FIRST: &str = "not read: the URL is refused before it matters";
+
 fn as_json(row: &CrawlRow, found: &Explanation) -> serde_json::Value {
     json!({
         "crawl": row.id.0,
         "url": found.address,
         "identity": found.identity,
-        "seen": found.standing,
+        "seen": found.standing.as_ref().map(seen_json),
         "verdict": match found.foreseen() { Ok(()) => json!("allowed"), Err(reason) => json!(reason) },
-        "robots": robots_text(&found.robots),
+        "robots": robots_text(found),
     })
+}
+
+/// Times are written as in every other output.
+fn seen_json(standing: &PageStanding) -> serde_json::Value {
+    let mut seen = json!(standing);
+    seen["discovered_at"] = json!(standing.discovered_at.iso());
+    if let Some(record) = &standing.record {
+        seen["record"]["crawled_at"] = json!(record.crawled_at.iso());
+    }
+    seen
 }

@@ -20,6 +20,9 @@ pub(crate) async fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
         );
         return Err(BadInput(message).into());
     }
+    if Sink::is_nowhere(&args.output) {
+        return Ok(ExitCode::SUCCESS);
+    }
     let output = Sink::stdout(&args.output)?
         .showing(keep, &args.output)
         .open(&args.database.database)?;

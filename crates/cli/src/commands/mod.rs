@@ -19,6 +19,7 @@ pub(crate) mod search;
 mod search_parts;
 pub(crate) mod serve;
 mod session;
+mod signals;
 pub(crate) mod status;
 pub(crate) mod users;
 pub(crate) mod worker;

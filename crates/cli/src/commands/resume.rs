@@ -3,11 +3,11 @@
 use std::process::ExitCode;
 
 use trawl_engine::{Engine, EngineOptions};
-use trawl_store::Store;
-use trawl_types::CrawlId;
+use trawl_store::{Store, contract::read::CrawlRow};
+use trawl_types::{CrawlId, CrawlState};
 
 use super::{last_unfinished, open, session};
-use crate::{args::ResumeArgs, exit::BadInput, output::Sink};
+use crate::{args::ResumeArgs, display::number, exit::BadInput, output::Sink};
 
 pub(crate) async fn run(args: ResumeArgs) -> anyhow::Result<ExitCode> {
     let database = &args.database.database;
@@ -26,6 +26,9 @@ pub(crate) async fn run(args: ResumeArgs) -> anyhow::Result<ExitCode> {
         None => unfinished(store.as_ref()).await?,
     };
     let row = store.crawl(crawl).await?;
+    if let Some(why) = left_over(store.as_ref(), &row).await? {
+        return Err(BadInput(why).into());
+    }
     let output = sink.map(|sink| sink.showing(row.spec.keep, &args.output));
     let output = output.map(|sink| sink.open(database)).transpose()?;
     let engine = Engine::start(store.clone(), EngineOptions::default()).await?;
@@ -41,8 +44,41 @@ pub(crate) async fn run(args: ResumeArgs) -> anyhow::Result<ExitCode> {
 }
 
 async fn unfinished(store: &dyn Store) -> anyhow::Result<CrawlId> {
-    let row = last_unfinished(store).await?;
-    row.map(|row| row.id).ok_or_else(|| {
-        BadInput("every crawl of the database is finished: nothing to resume".into()).into()
-    })
+    if let Some(row) = last_unfinished(store).await? {
+        return Ok(row.id);
+    }
+    let last = store.crawls().await?.into_iter().max_by_key(|row| row.id);
+    let Some(last) = last else {
+        let message = "the database holds no crawl yet: nothing to resume";
+        return Err(BadInput(message.into()).into());
+    };
+    let mut message = "every crawl of the database is finished: nothing to resume".to_owned();
+    if let Some(why) = left_over(store, &last).await? {
+        message = format!("{message}. The last one, {why}");
+    }
+    Err(BadInput(message).into())
+}
+
+/// Why a crawl that is over does not go on, though URLs wait.
+async fn left_over(store: &dyn Store, row: &CrawlRow) -> anyhow::Result<Option<String>> {
+    if row.state != CrawlState::Completed {
+        return Ok(None);
+    }
+    let counts = store.counts(row.id).await?;
+    if counts.pending == 0 {
+        return Ok(None);
+    }
+    let (crawl, waiting) = (row.id, number(counts.pending));
+    let most = row.spec.scope.max_pages;
+    Ok(Some(match most.filter(|most| counts.pages >= *most) {
+        Some(most) => format!(
+            "crawl {crawl} is completed: its budget of {} pages is used up while {waiting} URLs \
+             wait; a new crawl with a larger --max-pages visits them",
+            number(most)
+        ),
+        None => format!(
+            "crawl {crawl} is completed: {waiting} URLs wait for hosts that were given up or whose \
+             budget is used up; a new crawl asks them again"
+        ),
+    }))
 }

@@ -15,7 +15,7 @@ use trawl_types::UnixMillis;
 
 use crate::{
     args::ServeArgs,
-    commands::{search_parts, worker},
+    commands::{search_parts, signals::Signals, worker},
     database::{Database, ServerDatabaseParts},
     duties,
     exit::BadInput,
@@ -54,8 +54,7 @@ pub(crate) async fn run(args: &ServeArgs, verbose: u8) -> anyhow::Result<ExitCod
     if !settings.no_auth {
         first_key(accounts.as_ref()).await?;
     }
-    let mut interrupts = signal(SignalKind::interrupt())?;
-    let mut terminations = signal(SignalKind::terminate())?;
+    let mut signals = Signals::listen()?;
     let (leave, left) = watch::channel(false);
     let part = match &shared {
         Some(shared) => {
@@ -79,18 +78,9 @@ pub(crate) async fn run(args: &ServeArgs, verbose: u8) -> anyhow::Result<ExitCod
         println!("{} jobs of an earlier process go on", server.resumed);
     }
     let stop = async move {
-        tokio::select! {
-            _ = interrupts.recv() => {}
-            _ = terminations.recv() => {}
-        }
+        signals.first().await;
         eprintln!("trawl: stopping; jobs go on with the next start (again to leave at once)");
-        tokio::spawn(async move {
-            tokio::select! {
-                _ = interrupts.recv() => {}
-                _ = terminations.recv() => {}
-            }
-            std::process::exit(i32::from(crate::exit::INTERRUPTED));
-        });
+        tokio::spawn(async move { signals.first().await });
     };
     let stop = async move {
         stop.await;

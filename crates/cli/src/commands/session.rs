@@ -1,18 +1,16 @@
 //! A crawl in the foreground: progress, output, signals and summary around an engine's crawl.
 
-use std::{path::Path, process::ExitCode, sync::Arc};
+use std::{io, path::Path, process::ExitCode, sync::Arc};
 
-use tokio::{
-    signal::unix::{Signal, SignalKind, signal},
-    task::JoinHandle,
-};
+use tokio::task::JoinHandle;
 use trawl_engine::{CrawlEnd, CrawlHandle};
 use trawl_store::Store;
 use trawl_types::CrawlState;
 
+use super::signals::Signals;
 use crate::{
-    display::{ProgressLine, summary},
-    exit,
+    display::{ProgressLine, say, summary},
+    exit, hint,
     output::Follower,
 };
 
@@ -24,7 +22,9 @@ pub(crate) async fn run(
     database: &Path,
     quiet: bool,
 ) -> anyhow::Result<ExitCode> {
-    let line = ProgressLine::start(&handle, quiet);
+    // Results and a line that is drawn in place would write over each other.
+    let shows_results = follower.as_ref().is_some_and(Follower::is_on_terminal);
+    let line = ProgressLine::start(&handle, quiet || shows_results);
     let following = follower.map(|follower| {
         let follow = follower.follow(Arc::clone(&store), handle.progress.clone());
         // On a thread of its own: a pipe that nobody reads would block a worker of the runtime, and
@@ -32,7 +32,7 @@ pub(crate) async fn run(
         let runtime = tokio::runtime::Handle::current();
         tokio::task::spawn_blocking(move || runtime.block_on(follow))
     });
-    let go_on = format!("trawl resume --database {}", database.display());
+    let go_on = hint::resume(handle.crawl, database);
     let tell = |text: &str| {
         if !quiet {
             line.tell(text);
@@ -43,9 +43,11 @@ pub(crate) async fn run(
     line.finish();
     let counts = store.counts(end.crawl).await?;
     signals.unless_twice(store.close()).await?;
-    written?;
     if !quiet {
-        summary(&end, &counts, database);
+        summary(&end, &counts, &handle.plan, database);
+    }
+    if let Err(error) = written {
+        return unwritten(error, end.state, quiet.then_some(&go_on));
     }
     Ok(match end.state {
         CrawlState::Paused => ExitCode::from(exit::INTERRUPTED),
@@ -54,47 +56,22 @@ pub(crate) async fn run(
     })
 }
 
-/// Ctrl-C and requests to end: the first asks for a clean stop, the second leaves at once.
-pub(super) struct Signals {
-    interrupts: Signal,
-    terminations: Signal,
-    asked: bool,
-}
-
-impl Signals {
-    pub(super) fn listen() -> std::io::Result<Self> {
-        Ok(Self {
-            interrupts: signal(SignalKind::interrupt())?,
-            terminations: signal(SignalKind::terminate())?,
-            asked: false,
-        })
+/// What follows from output that could not be written: nothing is lost, but a crawl that was stopped
+/// for it is not done. `go_on` is what no summary has said.
+fn unwritten(
+    error: anyhow::Error,
+    state: CrawlState,
+    go_on: Option<&String>,
+) -> anyhow::Result<ExitCode> {
+    let is_paused = state == CrawlState::Paused;
+    if let Some(go_on) = go_on.filter(|_| is_paused) {
+        say(&format!("trawl: the crawl is paused. Go on with: {go_on}"));
     }
-
-    /// Returns at the first signal, and never at a second one.
-    async fn first(&mut self) {
-        tokio::select! {
-            _ = self.interrupts.recv() => {}
-            _ = self.terminations.recv() => {}
-        }
-        if self.asked {
-            eprintln!("trawl: left at once; nothing committed is lost");
-            std::process::exit(i32::from(exit::INTERRUPTED));
-        }
-        self.asked = true;
+    let io = error.downcast_ref::<io::Error>();
+    if is_paused && io.is_some_and(|io| io.kind() == io::ErrorKind::BrokenPipe) {
+        return Ok(ExitCode::from(exit::INTERRUPTED));
     }
-
-    /// Waits for what ends by itself, though perhaps not soon: a pipe that nobody reads.
-    pub(super) async fn unless_twice<T>(&mut self, work: impl Future<Output = T>) -> T {
-        let mut work = std::pin::pin!(work);
-        loop {
-            tokio::select! {
-                done = &mut work => return done,
-                () = self.first() => {
-                    eprintln!("trawl: the crawl has ended and is being written (again to leave at once)");
-                }
-            }
-        }
-    }
+    Err(error)
 }
 
 pub(super) type Following = Option<JoinHandle<anyhow::Result<()>>>;

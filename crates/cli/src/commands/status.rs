@@ -45,6 +45,10 @@ pub(crate) async fn run(args: &StatusArgs) -> anyhow::Result<ExitCode> {
                 display::printable(&row.name),
             )?;
             if args.crawl.is_some() {
+                if !row.why.is_empty() {
+                    let why = display::printable(&row.why);
+                    writeln!(out, "      {}: {why}", row.state.as_str())?;
+                }
                 out.write_all(display::counts_text(&counts).as_bytes())?;
             }
         }

@@ -6,10 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tokio::{
-    signal::unix::{SignalKind, signal},
-    sync::watch,
-};
+use tokio::sync::watch;
 use trawl_api::ServerSettings;
 use trawl_engine::{Engine, EngineError, EngineOptions, Joined, work};
 use trawl_quick::{
@@ -24,6 +21,7 @@ use trawl_types::UnixMillis;
 
 use crate::{
     args::ServeArgs,
+    commands::signals::Signals,
     database::Database,
     exit::BadInput,
     logs,
@@ -43,20 +41,12 @@ pub(crate) async fn run(args: &ServeArgs, verbose: u8) -> anyhow::Result<ExitCod
     };
     let store = Arc::new(open(&url, settings.loan()).await?);
     let (tell, stop) = watch::channel(false);
-    let mut interrupts = signal(SignalKind::interrupt())?;
-    let mut terminations = signal(SignalKind::terminate())?;
+    let mut signals = Signals::listen()?;
     tokio::spawn(async move {
-        tokio::select! {
-            _ = interrupts.recv() => {}
-            _ = terminations.recv() => {}
-        }
+        signals.first().await;
         eprintln!("trawl: stopping; what is under way is finished (again to leave at once)");
         let _ = tell.send(true);
-        tokio::select! {
-            _ = interrupts.recv() => {}
-            _ = terminations.recv() => {}
-        }
-        std::process::exit(i32::from(crate::exit::INTERRUPTED));
+        signals.first().await;
     });
     let quick = settings.quick()?;
     let part = take_part(&store, quick, Arc::new(settings.server()?), stop).await?;

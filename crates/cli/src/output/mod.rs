@@ -60,11 +60,15 @@ impl Sink {
     /// What the arguments ask for; without any, NDJSON if standard output is not a terminal.
     pub(crate) fn chosen(args: &OutputArgs) -> anyhow::Result<Option<Self>> {
         let asked = args.output.is_some() || args.format.is_some() || !args.fields.is_empty();
-        let nowhere = args.output.as_deref() == Some(Path::new("none"));
-        if nowhere || (!asked && io::stdout().is_terminal()) {
+        if Self::is_nowhere(args) || (!asked && io::stdout().is_terminal()) {
             return Ok(None);
         }
         Self::stdout(args).map(Some)
+    }
+
+    /// Whether nothing is to be written.
+    pub(crate) fn is_nowhere(args: &OutputArgs) -> bool {
+        args.output.as_deref() == Some(Path::new("none"))
     }
 
     /// As [`Sink::chosen`], on standard output if nothing else is said.
@@ -137,6 +141,10 @@ impl Sink {
             }
         };
         let is_stdout = matches!(self.place, Place::Stdout);
+        let name = match &self.place {
+            Place::Stdout => "standard output".to_owned(),
+            Place::File(path) | Place::Folder(path) => path.display().to_string(),
+        };
         let rows = Rows::new(
             self.format,
             self.fields,
@@ -147,6 +155,7 @@ impl Sink {
             links,
             markdown,
             is_stdout,
+            name,
             begun,
         })
     }
@@ -158,6 +167,7 @@ pub(crate) struct Opened {
     links: Option<LinkRows>,
     markdown: Option<MarkdownFolder>,
     is_stdout: bool,
+    name: String,
     /// The files, as they were left by whoever wrote them last.
     begun: Vec<File>,
 }
@@ -181,6 +191,8 @@ impl Opened {
             rows: self.rows,
             links: self.links,
             markdown: self.markdown,
+            is_on_terminal: self.is_stdout && io::stdout().is_terminal(),
+            name: self.name,
         })
     }
 }
@@ -251,9 +263,16 @@ pub(crate) struct Follower {
     links: Option<LinkRows>,
     /// Only in a folder of Markdown.
     markdown: Option<MarkdownFolder>,
+    is_on_terminal: bool,
+    /// What people call the place.
+    name: String,
 }
 
 impl Follower {
+    pub(crate) fn is_on_terminal(&self) -> bool {
+        self.is_on_terminal
+    }
+
     /// Follows a crawl until its progress channel closes, then writes what is left.
     pub(crate) async fn follow(
         mut self,
@@ -263,7 +282,8 @@ impl Follower {
         while progress.changed().await.is_ok() {
             let reaches = progress.borrow_and_update().last_seq;
             if reaches > self.after.0 {
-                self.write_new(store.as_ref()).await?;
+                let written = self.write_new(store.as_ref()).await;
+                written.map_err(|error| named(error, &self.name))?;
             }
         }
         self.write_all(store.as_ref()).await
@@ -271,6 +291,12 @@ impl Follower {
 
     /// Writes everything after the cursor and closes the output.
     pub(crate) async fn write_all(mut self, store: &dyn Store) -> anyhow::Result<()> {
+        let name = std::mem::take(&mut self.name);
+        let written = self.write_rest(store).await;
+        written.map_err(|error| named(error, &name))
+    }
+
+    async fn write_rest(mut self, store: &dyn Store) -> anyhow::Result<()> {
         self.write_new(store).await?;
         if let Some(rows) = &mut self.links {
             rows.flush()?;
@@ -297,5 +323,14 @@ impl Follower {
                 return Ok(self.rows.flush()?);
             }
         }
+    }
+}
+
+/// An error says what could not be written; one of the store says enough.
+fn named(error: anyhow::Error, name: &str) -> anyhow::Error {
+    if error.is::<io::Error>() {
+        error.context(format!("cannot write to {name}"))
+    } else {
+        error
     }
 }

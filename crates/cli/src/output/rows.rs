@@ -43,7 +43,7 @@ impl Rows {
                 let mut csv = csv::WriterBuilder::new();
                 csv.quote_style(csv::QuoteStyle::Always);
                 let mut csv = csv.from_writer(out);
-                csv.write_record(fields.names())?;
+                csv.write_record(fields.names()).map_err(as_io)?;
                 Writer::Csv(Box::new(csv))
             }
             Format::Urls => Writer::Urls(out),
@@ -72,7 +72,7 @@ impl Rows {
             Writer::Csv(csv) => {
                 let names = self.fields.names().iter();
                 let cells = names.map(|name| cell(&value(name, record, besides)));
-                Ok(csv.write_record(cells)?)
+                csv.write_record(cells).map_err(as_io)
             }
             Writer::Urls(out) if record.outcome.is_page() => {
                 writeln!(out, "{}", record.final_url.as_ref().unwrap_or(&record.url))
@@ -93,6 +93,14 @@ impl Rows {
             out.write_all(b"\n]\n")?;
         }
         self.flush()
+    }
+}
+
+/// The error beneath, which the crate for CSV would hide: a closed pipe is told by its kind.
+fn as_io(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        other => io::Error::other(format!("{other:?}")),
     }
 }
 

@@ -197,7 +197,16 @@ fn urls(port: u16) -> Vec<String> {
 /// What the crawl says of a URL: the code of a refusal, or the outcome of a visit.
 fn said_of(database: &Path, url: &str) -> String {
     let call = Trawl::on("explain", database).args(["--json", "--", url]);
-    let found = call.run().expect_code(0).json_lines().remove(0);
+    let done = call.run();
+    if done.status.code() == Some(2) {
+        assert!(
+            done.stderr.contains("not a URL"),
+            "{url:?}: {}",
+            done.stderr
+        );
+        return "invalid_url".to_owned();
+    }
+    let found = done.expect_code(0).json_lines().remove(0);
     let text = |value: &Value| value.as_str().map(str::to_owned);
     text(&found["seen"]["record"]["outcome"])
         .or_else(|| text(&found["seen"]["reason"]["code"]))

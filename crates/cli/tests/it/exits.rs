@@ -40,6 +40,10 @@ fn bad_input_is_named_before_a_file_is_made_or_a_server_asked() {
         (&["--header", "no colon", &url], "--header"),
         (&["--allow-network", "127.0.0.0/99", &url], "127.0.0.0/99"),
         (&["--resolve", "nonsense", &url], "nonsense"),
+        (&["--timeout", "0s", &url], "--timeout"),
+        (&["--delay", "99999h", &url], "--delay"),
+        (&["-H", "user-agent: other/1", &url], "--user-agent"),
+        (&["-H", "X-A: 1", "-H", "x-a: 2", &url], "twice"),
         (&["--proxy", "gopher://x", &url], "proxy"),
         (&["--ca-cert", "/nowhere/ca.pem", &url], "/nowhere/ca.pem"),
         (&["--user-agent", "/", &url], "user_agent"),
@@ -69,6 +73,43 @@ fn a_crawl_without_a_single_page_says_so() {
         let done = Trawl::crawl(&database, "0").arg(web.url(0, "/")).run();
         let done = done.expect_code(3);
         assert!(done.stderr.contains("trawl explain"), "{}", done.stderr);
+    }
+}
+
+#[test]
+fn a_list_of_seeds_may_begin_with_a_byte_order_mark_and_must_be_utf_8() {
+    let web = Web::start(WebSpec::many_hosts(2, 2));
+    let seeds = format!("\u{feff}{}\r\n{}\r\n", web.url(0, "/"), web.url(1, "/"));
+    let (folder, database) = place();
+    let file = folder.path().join("seeds.txt");
+    fs::write(&file, &seeds).unwrap();
+    let crawl = || Trawl::crawl(&database, "0").args(["--max-depth", "0"]);
+    let from_file = crawl().arg("--seeds").arg(&file).run().expect_code(0);
+    assert_eq!(from_file.json_lines().len(), 2, "{}", from_file.stderr);
+    let from_pipe = crawl().args(["--seeds", "-"]).input(&seeds);
+    assert_eq!(from_pipe.run().expect_code(0).json_lines().len(), 2);
+    let latin = b"https://example.org/caf\xe9\n";
+    fs::write(&file, latin).unwrap();
+    let from_file = crawl().arg("--seeds").arg(&file);
+    for call in [from_file, crawl().args(["--seeds", "-"]).input(latin)] {
+        let done = call.run().expect_code(2);
+        assert!(done.stderr.contains("save it as UTF-8"), "{}", done.stderr);
+    }
+}
+
+#[test]
+fn what_is_refused_for_its_address_or_port_says_which_flag_allows_it() {
+    for (url, flag) in [
+        ("http://localhost/", "--allow-network"),
+        (NOWHERE, "--allow-network"),
+        ("http://example.org:81/", "--allow-port 81"),
+    ] {
+        let (_folder, database) = place();
+        let crawl = Trawl::on("crawl", &database).arg(url).run().expect_code(3);
+        assert!(crawl.stderr.contains(flag), "{url}: {}", crawl.stderr);
+        let explain = Trawl::on("explain", &database).arg(url).run();
+        let text = explain.expect_code(0).stdout;
+        assert!(text.contains(flag), "{url}: {text}");
     }
 }
 
@@ -154,6 +195,30 @@ fn a_finished_crawl_cannot_be_resumed() {
     let done = Trawl::on("resume", &database).arg("1").run().expect_code(2);
     assert!(done.stderr.contains("completed"), "{}", done.stderr);
     assert_eq!(web.pages_asked().len(), 3);
+}
+
+#[test]
+fn a_crawl_whose_budget_is_used_up_says_that_a_new_one_is_needed() {
+    let (_folder, database) = place();
+    let web = Web::start(WebSpec::small_site(30));
+    let crawl = Trawl::crawl(&database, "0").args(["--max-pages", "3"]);
+    crawl.arg(web.url(0, "/")).run().expect_code(0);
+    for number in [None, Some("1")] {
+        let done = Trawl::on("resume", &database).args(number).run();
+        let done = done.expect_code(2);
+        for part in ["completed", "budget of 3 pages", "--max-pages"] {
+            assert!(done.stderr.contains(part), "{}", done.stderr);
+        }
+    }
+}
+
+#[test]
+fn a_database_without_crawls_says_that_there_is_none() {
+    let (_folder, database) = place();
+    let keys = Trawl::on("keys", &database).args(["create", "somebody"]);
+    keys.run().expect_code(0);
+    let done = Trawl::on("resume", &database).run().expect_code(2);
+    assert!(done.stderr.contains("no crawl yet"), "{}", done.stderr);
 }
 
 #[test]

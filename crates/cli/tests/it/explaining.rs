@@ -98,13 +98,24 @@ fn explain_says_what_would_happen_to_a_url_that_was_never_seen() {
         (elsewhere.as_str(), "outside the crawl's scope"),
         ("http://10.0.0.1/", "must not be contacted"),
         ("ftp://example.org/", "only http and https"),
-        ("http://[::bad", "not a URL"),
         ("http://user:pw@example.org/", "user name or password"),
     ] {
         let text = explain(&database, url);
         assert!(text.contains("never seen"), "{text}");
         assert!(text.contains("would be refused"), "{text}");
         assert!(text.contains(says), "{url} should say {says:?}:\n{text}");
+        assert!(!text.contains("would be read first"), "{text}");
+    }
+}
+
+#[test]
+fn what_is_no_url_is_bad_input() {
+    let (_folder, database, _web) = crawled();
+    for text in ["", "not a url", "http://[::bad"] {
+        let done = Trawl::on("explain", &database).arg(text).run();
+        let done = done.expect_code(2);
+        assert!(done.stderr.contains("not a URL"), "{}", done.stderr);
+        assert_eq!(done.stdout, "");
     }
 }
 
@@ -145,6 +156,13 @@ fn explain_speaks_json() {
     assert_eq!(one["seen"]["state"], "done");
     assert_eq!(one["seen"]["record"]["outcome"], "fetched");
     assert_eq!(one["verdict"], "allowed");
+    for time in [
+        &one["seen"]["discovered_at"],
+        &one["seen"]["record"]["crawled_at"],
+    ] {
+        let is_iso = time.as_str().is_some_and(|time| time.ends_with('Z'));
+        assert!(is_iso, "{time}");
+    }
     let secret = json("/secret/x");
     assert_eq!(secret["seen"]["state"], "refused");
     assert_eq!(secret["seen"]["reason"]["code"], "robots_disallowed");

@@ -147,6 +147,17 @@ fn bad_input_is_named() {
 }
 
 #[test]
+fn a_list_of_urls_may_begin_with_a_byte_order_mark() {
+    let web = Web::start(WebSpec::small_site(2));
+    let (folder, _) = place();
+    let list = folder.path().join("urls.txt");
+    let urls = format!("\u{feff}{}\r\n{}\r\n", web.url(0, "/"), web.page_url(1));
+    fs::write(&list, urls).unwrap();
+    let done = local("extract").arg("--batch").arg(&list).run();
+    assert_eq!(done.expect_code(0).json_lines().len(), 2);
+}
+
+#[test]
 fn a_crawl_becomes_a_folder_of_markdown_files() {
     let web = Web::start(WebSpec::small_site(12));
     let (folder, database) = place();

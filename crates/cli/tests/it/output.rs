@@ -204,6 +204,55 @@ fn an_output_that_cannot_be_written_is_bad_input() {
 }
 
 #[test]
+fn output_that_fails_is_named_and_the_crawl_can_go_on() {
+    for quiet in [false, true] {
+        let web = Web::start(WebSpec::small_site(60));
+        let (_folder, database) = place();
+        let call = Trawl::crawl(&database, "10ms").args(["--output", "/dev/full"]);
+        let call = call.args(quiet.then_some("--quiet"));
+        let done = call.arg(web.url(0, "/")).run().expect_code(1);
+        let go_on = format!("trawl resume 1 --database {}", database.display());
+        for part in ["cannot write to /dev/full: No space left", &go_on] {
+            assert!(done.stderr.contains(part), "{}", done.stderr);
+        }
+        let call = Trawl::on("resume", &database).args(["1", "--output", "none"]);
+        call.run().expect_code(0);
+        assert_eq!(web.pages_asked().len(), 60);
+    }
+}
+
+#[test]
+fn a_reader_that_leaves_pauses_the_crawl_and_is_no_error_of_an_export() {
+    for format in ["ndjson", "csv"] {
+        let web = Web::start(WebSpec::small_site(400));
+        let (_folder, database) = place();
+        let call = Trawl::crawl(&database, "1ms").args(["--format", format]);
+        let done = call.arg(web.url(0, "/")).run_unheard().expect_code(130);
+        let go_on = format!("trawl resume 1 --database {}", database.display());
+        assert!(done.stderr.contains(&go_on), "{}", done.stderr);
+        Trawl::on("resume", &database).run().expect_code(0);
+        let call = Trawl::on("export", &database).args(["--format", format]);
+        let done = call.run_unheard().expect_code(0);
+        assert_eq!(done.stderr, "", "more than any buffer holds, for nobody");
+    }
+}
+
+#[test]
+fn nowhere_is_no_file() {
+    let (folder, database) = place();
+    let web = Web::start(WebSpec::small_site(5));
+    let nowhere = |call: Trawl| call.args(["--output", "none"]).inside(folder.path());
+    let crawl = nowhere(Trawl::crawl(&database, "0")).arg(web.url(0, "/"));
+    let crawl = crawl.run().expect_code(0);
+    let export = nowhere(Trawl::on("export", &database)).run().expect_code(0);
+    assert_eq!(
+        (crawl.stdout, export.stdout),
+        (String::new(), String::new())
+    );
+    assert!(!folder.path().join("none").exists());
+}
+
+#[test]
 fn export_writes_what_the_crawl_wrote() {
     let (_folder, database) = place();
     let web = Web::start(WebSpec::many_hosts(3, 60));
@@ -247,6 +296,9 @@ fn status_counts_what_was_found() {
         text.contains("completed") && text.contains("three hosts"),
         "{text}"
     );
+    let full = Trawl::on("status", &database).arg("1").run().expect_code(0);
+    let why = "completed: nothing is left to visit";
+    assert!(full.stdout.contains(why), "{}", full.stdout);
 }
 
 #[test]

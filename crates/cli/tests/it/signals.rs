@@ -51,6 +51,53 @@ fn the_first_signal_stops_cleanly_and_resume_asks_for_nothing_twice() {
 }
 
 #[test]
+fn the_command_to_go_on_names_the_crawl_and_a_shell_can_read_it() {
+    let (folder, _) = place();
+    let database = folder.path().join("my crawl's.db");
+    let word = format!(
+        "'{}'",
+        database.display().to_string().replace('\'', r"'\''")
+    );
+    let go_on = format!("trawl resume 1 --database {word}");
+    let web = Web::start(WebSpec::small_site(400));
+    let interrupted = |call: Trawl| {
+        let before = web.log().len();
+        let run = call.start();
+        web.wait_until(|log| log.len() > before + 5);
+        run.signal("-INT");
+        run.finish().expect_code(130)
+    };
+    let crawl = || Trawl::crawl(&database, "15ms").arg(web.url(0, "/"));
+    let first = interrupted(crawl());
+    let wanted = format!("Go on with: {go_on}\n");
+    assert!(first.stderr.ends_with(&wanted), "{}", first.stderr);
+    let second = interrupted(crawl());
+    let other = format!("{go_on} goes on with it");
+    assert!(second.stderr.contains(&other), "{}", second.stderr);
+    // The last unfinished crawl is another one by now.
+    let again = interrupted(Trawl::on("resume", &database).arg("1"));
+    assert!(again.stderr.ends_with(&wanted), "{}", again.stderr);
+    assert!(!again.stderr.contains("resume 2"), "{}", again.stderr);
+}
+
+#[test]
+fn a_signal_that_arrives_twice_at_once_was_meant_once() {
+    let (_folder, database) = place();
+    let web = Web::start(WebSpec {
+        latency: Duration::from_millis(900),
+        ..WebSpec::small_site(20)
+    });
+    let run = Trawl::crawl(&database, "0").arg(web.url(0, "/")).start();
+    web.wait_until(|log| log.count(0, "/") > 0);
+    run.signal("-INT");
+    thread::sleep(Duration::from_millis(20));
+    run.signal("-INT");
+    let done = run.finish().expect_code(130);
+    assert!(!done.stderr.contains("left at once"), "{}", done.stderr);
+    assert_eq!(done.json_lines().len(), 1, "the answer was awaited");
+}
+
+#[test]
 fn an_interrupted_file_is_whole_after_resume() {
     let (folder, database) = place();
     let web = Web::start(WebSpec::small_site(60));

@@ -164,6 +164,7 @@ impl FetchSpec {
         within("fetch.max_body_bytes", self.max_body_bytes, 1, 1 << 32)?;
         within("fetch.max_ratio", u64::from(self.max_ratio), 1, 1_000_000)?;
         within("fetch.max_redirects", u64::from(self.max_redirects), 0, 50)?;
+        self.validate_headers()?;
         if self.user_agent.robots_name().is_empty() {
             return Err(SpecError::new(
                 "fetch.user_agent.name",
@@ -176,6 +177,23 @@ impl FetchSpec {
                 "fetch.user_agent",
                 "must be printable ASCII",
             ));
+        }
+        Ok(())
+    }
+
+    fn validate_headers(&self) -> Result<(), SpecError> {
+        for (at, (name, _)) in self.headers.iter().enumerate() {
+            let wrong = |problem: &str| SpecError::new(format!("fetch.headers.{name}"), problem);
+            // Rules would be read for one name, and another be sent.
+            if name.eq_ignore_ascii_case("user-agent") {
+                return Err(wrong(
+                    "is set by fetch.user_agent: robots.txt is read for the name that is sent",
+                ));
+            }
+            let before = &self.headers[..at];
+            if before.iter().any(|(n, _)| n.eq_ignore_ascii_case(name)) {
+                return Err(wrong("is given twice: only one would be sent"));
+            }
         }
         Ok(())
     }
@@ -208,6 +226,19 @@ mod tests {
             ..UserAgent::default()
         };
         assert_eq!(agent.robots_name(), "My-Bot");
+    }
+
+    #[test]
+    fn no_header_hides_who_asks_and_none_is_given_twice() {
+        let headers = |names: &[&str]| FetchSpec {
+            headers: names.iter().map(|n| ((*n).into(), "x".into())).collect(),
+            ..FetchSpec::default()
+        };
+        assert_eq!(headers(&["X-A", "X-B"]).validate(), Ok(()));
+        for names in [&["user-AGENT"][..], &["X-A", "x-a"]] {
+            let error = headers(names).validate().unwrap_err();
+            assert!(error.field.starts_with("fetch.headers."), "{error}");
+        }
     }
 
     #[test]

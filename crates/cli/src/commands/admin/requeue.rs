@@ -11,6 +11,7 @@ use crate::{
     commands::pick,
     database::Database,
     display::number,
+    hint,
 };
 
 pub(crate) async fn run(args: &RequeueArgs) -> anyhow::Result<ExitCode> {
@@ -43,8 +44,11 @@ pub(crate) async fn run(args: &RequeueArgs) -> anyhow::Result<ExitCode> {
     println!("{pages} pages of crawl {} are queued again", row.id);
     if changed.requeued > 0 && ended(row.state) {
         // In a file, whoever says `resume` goes on; workers go on with whatever runs.
-        let (state, next) = match database {
-            Database::File(_) => (CrawlState::Paused, format!("`trawl resume {}`", row.id)),
+        let (state, next) = match &database {
+            Database::File(file) => {
+                let command = hint::resume(row.id, file);
+                (CrawlState::Paused, format!("`{command}`"))
+            }
             Database::Url(_) => (CrawlState::Running, "a worker".to_owned()),
         };
         store.set_state(row.id, state, "", now()).await?;

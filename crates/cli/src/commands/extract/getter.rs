@@ -14,7 +14,7 @@ use trawl_types::{HostKey, Outcome, spec::RobotsPolicy};
 use url::Url;
 
 use super::Raw;
-use crate::{args::ExtractArgs, spec};
+use crate::{args::ExtractArgs, flags::by_flag, spec};
 
 const MOST_HOPS: usize = 10;
 /// RFC 9309 §2.3.1.2
@@ -44,10 +44,10 @@ pub(super) struct Getter {
 impl Getter {
     pub(super) fn new(args: &ExtractArgs) -> anyhow::Result<Self> {
         let fetch = super::inputs::limits(spec::fetch_of(&args.requests)?);
-        fetch.validate()?;
+        fetch.validate().map_err(by_flag)?;
         Ok(Self {
             agent: fetch.user_agent.robots_name().to_owned(),
-            fetcher: Fetcher::new(&fetch)?,
+            fetcher: Fetcher::new(&fetch).map_err(by_flag)?,
             policy: if args.ignore_robots {
                 RobotsPolicy::Ignore
             } else {

@@ -10,7 +10,7 @@ use trawl_types::spec::FetchSpec;
 use url::Url;
 
 use super::{Raw, getter::Getter};
-use crate::exit::BadInput;
+use crate::{exit::BadInput, spec::unmarked};
 
 /// Larger files are no documents that anybody reads.
 const MOST_BYTES: u64 = 64 << 20;
@@ -76,7 +76,7 @@ fn read_text(from: impl Read, name: &str) -> anyhow::Result<String> {
     from.take(MOST_LIST_BYTES)
         .read_to_string(&mut text)
         .map_err(|error| BadInput(format!("--batch: cannot read {name}: {error}")))?;
-    Ok(text)
+    Ok(unmarked(&text).to_owned())
 }
 
 /// The URLs of a text file that holds nothing else; a document is no list.
@@ -86,7 +86,7 @@ fn urls_in(path: &Path) -> anyhow::Result<Option<Vec<Url>>> {
     let file = fs::File::open(path).map_err(cannot)?;
     file.take(4096).read_to_end(&mut head).map_err(cannot)?;
     let first = String::from_utf8_lossy(&head);
-    let first = first.lines().map(str::trim).find(is_entry);
+    let first = unmarked(&first).lines().map(str::trim).find(is_entry);
     if !first.is_some_and(|line| line.starts_with("http://") || line.starts_with("https://")) {
         return Ok(None);
     }

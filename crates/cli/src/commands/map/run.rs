@@ -15,8 +15,8 @@ use super::{
 };
 use crate::{
     args::MapArgs,
-    commands::{open, session},
-    display, exit,
+    commands::{open, session, signals::Signals},
+    display, exit, hint,
 };
 
 pub(super) async fn run(map: Map, args: &MapArgs, verbose: u8) -> anyhow::Result<ExitCode> {
@@ -48,13 +48,13 @@ pub(super) async fn run(map: Map, args: &MapArgs, verbose: u8) -> anyhow::Result
             handle.progress.clone(),
         ))
     });
-    let go_on = format!("trawl map {}", map.file.display());
+    let go_on = format!("trawl map {}", hint::quoted(&map.file));
     let tell = |text: &str| {
         if !args.quiet {
             watch.tell(text);
         }
     };
-    let mut signals = session::Signals::listen()?;
+    let mut signals = Signals::listen()?;
     let (end, written) = session::wait(&mut handle, following, &go_on, tell, &mut signals).await?;
     watch.finish();
     let counts = store.counts(end.crawl).await?;
@@ -148,7 +148,10 @@ fn finish(
     let path = views::write_summary(map, args, end.crawl)?;
     say.info(&format!("Summary written to {}", path.display()));
     if interrupted {
-        say.info(&format!("Go on with: trawl map {}", map.file.display()));
+        say.info(&format!(
+            "Go on with: trawl map {}",
+            hint::quoted(&map.file)
+        ));
         return Ok(ExitCode::from(exit::INTERRUPTED));
     }
     if pages == 0 {
@@ -161,6 +164,6 @@ fn finish(
 fn nothing_found(database: &Path) -> String {
     format!(
         "not one page could be fetched; trawl explain --database {} <URL> says why",
-        database.display()
+        hint::quoted(database)
     )
 }

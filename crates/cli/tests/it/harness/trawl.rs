@@ -66,9 +66,9 @@ impl Trawl {
     }
 
     /// What it reads from standard input.
-    pub(crate) fn input(mut self, text: &str) -> Self {
+    pub(crate) fn input(mut self, text: impl AsRef<[u8]>) -> Self {
         let mut file = tempfile::tempfile().unwrap();
-        file.write_all(text.as_bytes()).unwrap();
+        file.write_all(text.as_ref()).unwrap();
         file.rewind().unwrap();
         self.0.stdin(Stdio::from(file));
         self
@@ -97,6 +97,23 @@ impl Trawl {
     pub(crate) fn start_unread(mut self) -> Unread {
         let child = self.0.stdout(Stdio::piped()).stderr(Stdio::null());
         Unread(child.spawn().unwrap())
+    }
+
+    /// Runs it to its end with a pipe whose reader has left.
+    pub(crate) fn run_unheard(mut self) -> Done {
+        let (gone, pipe) = std::io::pipe().unwrap();
+        drop(gone);
+        let said = format!("{:?}", self.0);
+        let call = self.0.stdout(pipe).stderr(Stdio::piped());
+        let mut child = call.spawn().unwrap();
+        let stderr = collect(child.stderr.take().unwrap());
+        let run = Run {
+            child,
+            said,
+            stdout: thread::spawn(String::new),
+            stderr,
+        };
+        run.finish()
     }
 
     /// Runs it to its end.

@@ -27,7 +27,7 @@ fn key(database: &str, scope: &str, more: &[&str]) -> String {
 
 fn users(database: &str, args: &[&str]) {
     let call = Trawl::on("users", Path::new(database)).args(args);
-    call.input(&format!("{PASSWORD}\n")).run().expect_code(0);
+    call.input(format!("{PASSWORD}\n")).run().expect_code(0);
 }
 
 fn server(database: &str) -> Server {
