@@ -173,7 +173,7 @@ pub async fn edges_know_their_first_and_last_crawl(store: &dyn Store) {
 }
 
 /// The names to which `a` leads.
-fn targets(links: Vec<StoredLink>) -> String {
+fn targets(links: &[StoredLink]) -> String {
     let names = links.iter().filter_map(|link| link.url.rsplit('/').next());
     names.collect()
 }
@@ -193,7 +193,7 @@ pub async fn a_crawl_has_the_links_that_it_saw(store: &dyn Store) {
     for (crawl, links) in crawls.iter().zip(visits) {
         let page = crawl.page("a").await;
         let seen = store.links_of(crawl.id, page).await.unwrap();
-        assert_eq!(targets(seen), links, "crawl {}", crawl.id.0);
+        assert_eq!(targets(&seen), links, "crawl {}", crawl.id.0);
     }
 }
 
@@ -201,22 +201,22 @@ pub async fn an_unchanged_page_has_the_links_of_its_last_usable_visit(store: &dy
     let first = Crawl::begin(store, &["a"], breadth()).await;
     let page = first.page("a").await;
     let none = store.earlier_links(first.id, page).await.unwrap();
-    assert_eq!(targets(none), "");
+    assert_eq!(targets(&none), "");
     first.read("a", &["b", "c"]).await;
     let second = Crawl::begin(store, &["a"], breadth()).await;
     end(&second, "a", visit(OutcomeKind::ServerError)).await;
     let third = Crawl::begin(store, &["a"], breadth()).await;
     let links = store.earlier_links(third.id, page).await.unwrap();
-    assert_eq!(targets(links), "bc", "a failure says nothing of them");
+    assert_eq!(targets(&links), "bc", "a failure says nothing of them");
     third.read("a", &["b", "c"]).await;
     let failed = store.links_of(second.id, page).await.unwrap();
-    assert_eq!(targets(failed), "", "nothing was read then");
+    assert_eq!(targets(&failed), "", "nothing was read then");
     let fourth = Crawl::begin(store, &["a"], breadth()).await;
     fourth.read("a", &[]).await;
     for _ in 0..2 {
         let later = Crawl::begin(store, &["a"], breadth()).await;
         let links = store.earlier_links(later.id, page).await.unwrap();
-        assert_eq!(targets(links), "", "it has lost them");
+        assert_eq!(targets(&links), "", "it has lost them");
         end(&later, "a", visit(OutcomeKind::NotModified)).await;
     }
 }

@@ -108,7 +108,7 @@ pub(crate) fn seen_by(crawl: CrawlId, lists: &[LinkList]) -> Result<Vec<StoredLi
     let lives = lives(lists)?;
     let links = parse::<String>(&list.links)?.into_iter();
     let link = |(to, kind, rel, place, anchor)| {
-        let (first, last) = lives.get(&to).copied().unwrap_or((crawl.0, crawl.0));
+        let (since, until) = lives.get(&to).copied().unwrap_or((crawl.0, crawl.0));
         StoredLink {
             to: PageId(to),
             url: String::new(),
@@ -116,8 +116,8 @@ pub(crate) fn seen_by(crawl: CrawlId, lists: &[LinkList]) -> Result<Vec<StoredLi
             rel: LinkRel(rel),
             place: Place::from_stored(place),
             anchor,
-            first_crawl: CrawlId(first),
-            last_crawl: CrawlId(last),
+            first_crawl: CrawlId(since),
+            last_crawl: CrawlId(until),
         }
     };
     Ok(links.map(link).collect())
