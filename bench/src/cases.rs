@@ -75,7 +75,15 @@ const SITE: WebShape = WebShape {
     page_bytes: 20_000,
     links: 30,
     latency_ms: 0,
+    rich: true,
     listed: true,
+};
+
+/// The same with plain paragraphs: little markup is read quickly, whoever reads it, so that all the rest
+/// weighs more.
+const PLAIN_SITE: WebShape = WebShape {
+    rich: false,
+    ..SITE
 };
 
 /// Where nothing else is wanted, results go nowhere: as on a terminal, where a crawl writes no
@@ -98,17 +106,33 @@ fn site() -> Case {
     }
 }
 
+fn site_kept() -> Case {
+    Case {
+        name: "site-kept",
+        about: "the same with the compressed HTML of every page kept",
+        flags: &["--output", "none", "--keep", "html"],
+        finders: &[Finder::LolHtml],
+        targets: &[Target::ShareOfBaseline(0.55)],
+        ..site()
+    }
+}
+
 fn all() -> Vec<Case> {
     vec![
         smoke(),
         site(),
+        site_kept(),
         Case {
-            name: "site-kept",
-            about: "the same with the compressed HTML of every page kept",
-            flags: &["--output", "none", "--keep", "html"],
-            finders: &[Finder::LolHtml],
-            targets: &[Target::ShareOfBaseline(0.55)],
+            name: "site-plain",
+            about: "as `site`, with half of the markup that real pages have",
+            web: PLAIN_SITE,
             ..site()
+        },
+        Case {
+            name: "site-plain-kept",
+            about: "as `site-kept`, with half of the markup that real pages have",
+            web: PLAIN_SITE,
+            ..site_kept()
         },
         Case {
             name: "site-ndjson",
@@ -170,6 +194,7 @@ fn long() -> Case {
         page_bytes: 2_000,
         links: 12,
         latency_ms: 0,
+        rich: false,
         listed: false,
     };
     Case {
@@ -198,6 +223,7 @@ fn memory() -> Case {
             page_bytes: 1_000,
             links: 950,
             latency_ms: 0,
+            rich: false,
             listed: false,
         },
         concurrency: 32,

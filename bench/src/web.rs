@@ -22,6 +22,8 @@ pub(crate) struct WebShape {
     pub(crate) page_bytes: u32,
     pub(crate) links: u32,
     pub(crate) latency_ms: u32,
+    /// Whether text is marked up as densely as on real pages.
+    pub(crate) rich: bool,
     /// Whether the baseline needs the list of all pages.
     pub(crate) listed: bool,
 }
@@ -122,5 +124,6 @@ fn flags(shape: &WebShape) -> Vec<String> {
     ]
     .into_iter()
     .flat_map(|(flag, value)| [flag.to_owned(), value.to_string()])
+    .chain(shape.rich.then(|| "--rich-markup".to_owned()))
     .collect()
 }

@@ -1,5 +1,5 @@
-//! Text that costs nothing: one block of paragraphs made once, of which pages take slices.
-//! Knows nothing of links.
+//! Text that costs nothing: one block of paragraphs made once, of which pages take slices, and another
+//! whose paragraphs are marked up as those of real pages are. Knows nothing of links.
 
 use std::sync::OnceLock;
 
@@ -163,17 +163,25 @@ impl Filler {
     /// The block of this process.
     pub(crate) fn shared() -> &'static Self {
         static SHARED: OnceLock<Filler> = OnceLock::new();
-        SHARED.get_or_init(|| Self::with_size(256 * 1024))
+        SHARED.get_or_init(|| Self::of(push_paragraph))
     }
 
-    fn with_size(bytes: usize) -> Self {
+    /// The block with dense markup. Of twelve sets of real pages (manuals, references, news) the median
+    /// has a tag for each 51 bytes and 220 attributes on 20 KB.
+    pub(crate) fn rich() -> &'static Self {
+        static RICH: OnceLock<Filler> = OnceLock::new();
+        RICH.get_or_init(|| Self::of(push_marked_up))
+    }
+
+    fn of(push: fn(&mut String, &mut Prng)) -> Self {
+        let bytes = 256 * 1024;
         let mut prng = Prng::new(0x0066_696c_6c65_7200, 0);
         let mut filler = Self {
             text: String::with_capacity(bytes + 2048),
             ends: Vec::new(),
         };
         while filler.text.len() < bytes {
-            push_paragraph(&mut filler.text, &mut prng);
+            push(&mut filler.text, &mut prng);
             filler.ends.push(filler.text.len());
         }
         filler
@@ -208,6 +216,46 @@ fn push_paragraph(text: &mut String, prng: &mut Prng) {
         text.push_str(". ");
     }
     text.push_str("</p>\n");
+}
+
+/// What stands around a few words within a paragraph.
+const INLINE: &[(&str, &str)] = &[
+    ("<em class=\"tone\">", "</em>"),
+    ("<code class=\"name\">", "</code>"),
+    ("<span class=\"term\" title=\"see below\">", "</span>"),
+    ("<strong class=\"key\">", "</strong>"),
+];
+
+/// A headline, a paragraph and a list, with as many elements as such have.
+fn push_marked_up(text: &mut String, prng: &mut Prng) {
+    text.push_str("<div class=\"block wide\" id=\"b\"><h3 class=\"head\">");
+    push_some(text, prng, 3);
+    text.push_str("</h3>\n<p class=\"text\">");
+    for _ in 0..3 {
+        push_some(text, prng, 28);
+        let (open, close) = INLINE[prng.below(INLINE.len() as u32) as usize];
+        text.push(' ');
+        text.push_str(open);
+        push_some(text, prng, 2);
+        text.push_str(close);
+        text.push(' ');
+    }
+    text.push_str("</p>\n<ul class=\"list\">\n");
+    for _ in 0..2 {
+        text.push_str("<li class=\"item\" data-kind=\"entry\">");
+        push_some(text, prng, 9);
+        text.push_str("</li>\n");
+    }
+    text.push_str("</ul></div>\n");
+}
+
+fn push_some(text: &mut String, prng: &mut Prng, words: usize) {
+    for n in 0..words {
+        if n > 0 {
+            text.push(' ');
+        }
+        text.push_str(word(prng));
+    }
 }
 
 /// Hands out paragraphs one after the other.

@@ -9,7 +9,7 @@ use trawl_testweb::{Behaviours, HostNaming, TestWeb, WebSpec};
 
 const USAGE: &str = "usage: trawl-testweb [--hosts N] [--pages N] [--page-bytes N] [--links N] \
 [--latency-ms N] [--seed N] [--port N] [--tls-port N] [--crawl-delay SECONDS] [--external] \
-[--cross-host-share F] [--plain-links] [--validators] [--loopback-addresses] \
+[--cross-host-share F] [--plain-links] [--validators] [--rich-markup] [--loopback-addresses] \
 [--hostile] [--log]";
 
 /// What the command line asks for.
@@ -57,6 +57,7 @@ fn parse(mut args: impl Iterator<Item = String>) -> Result<Setup, String> {
             "--external" => spec.external_links = true,
             "--plain-links" => spec.spelling_variants = false,
             "--validators" => spec.validators = true,
+            "--rich-markup" => spec.rich_markup = true,
             "--loopback-addresses" => spec.naming = HostNaming::LoopbackAddresses,
             "--hostile" => behaviours = behaviours.with_gallery(),
             "--log" => spec.log_requests = true,

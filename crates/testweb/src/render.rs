@@ -96,7 +96,12 @@ impl Renderer {
         let fixed = out.len() + link_bytes + END.len() + tail_bytes;
         let mut budget = self.spec.page_bytes.saturating_sub(fixed);
         let share = budget / (links.len() + 1);
-        let mut reader = Filler::shared().reader(self.spec.seed ^ u64::from(page));
+        let filler = if self.spec.rich_markup {
+            Filler::rich()
+        } else {
+            Filler::shared()
+        };
+        let mut reader = filler.reader(self.spec.seed ^ u64::from(page));
         for (n, link) in links.iter().enumerate() {
             // Paragraphs are longer than one share: what was not used is given to later ones.
             let due = share * (n + 1);
@@ -242,6 +247,26 @@ mod tests {
         for page in 0..200 {
             assert_eq!(renderer.page(page, NAMED, 0).len(), 20_000);
         }
+    }
+
+    #[test]
+    fn rich_pages_have_the_markup_of_real_ones() {
+        let spec = WebSpec {
+            rich_markup: true,
+            ..WebSpec::small_site(200)
+        };
+        let spec = spec.with_page_bytes(20_000).with_links(30);
+        let renderer = Renderer::new(spec, 80, 443);
+        let (mut tags, mut attributes) = (0, 0);
+        for page in 0..200 {
+            let html = renderer.page(page, NAMED, 0);
+            assert_eq!(html.len(), 20_000);
+            tags += html.matches('<').count();
+            attributes += html.matches("=\"").count();
+        }
+        let (bytes_a_tag, attributes) = (200 * 20_000 / tags, attributes / 200);
+        assert!((46..=56).contains(&bytes_a_tag), "{bytes_a_tag}");
+        assert!((195..=245).contains(&attributes), "{attributes}");
     }
 
     #[test]

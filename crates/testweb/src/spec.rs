@@ -42,6 +42,8 @@ pub struct WebSpec {
     pub spelling_variants: bool,
     /// Pages carry `ETag` and `Last-Modified` and answer conditional requests.
     pub validators: bool,
+    /// Text is marked up as densely as on real pages, instead of plain paragraphs.
+    pub rich_markup: bool,
     /// How hosts are told apart.
     pub naming: HostNaming,
     /// Whether requests are logged.
@@ -67,6 +69,7 @@ impl Default for WebSpec {
             external_links: false,
             spelling_variants: true,
             validators: false,
+            rich_markup: false,
             naming: HostNaming::Names,
             log_requests: true,
             port: 0,
