@@ -320,8 +320,8 @@ mod tests {
             (4, false, Scheme::Http),
         ] {
             let item = Queued {
-                tried,
                 scheme,
+                tried,
                 ..item(page, page)
             };
             lane.offer(item, Moment::START);

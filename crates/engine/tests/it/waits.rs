@@ -222,14 +222,14 @@ async fn a_host_that_fails_is_probed_after_a_time_and_then_given_up() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn broken_pages_are_not_taken_for_a_broken_host() {
-    let links: String = (0..12).map(|n| format!("<a href=/n/{n}>x</a>")).collect();
+    let links: Vec<String> = (0..12).map(|n| format!("<a href=/n/{n}>x</a>")).collect();
     let broken = (0..5).fold(Behaviours::none(), |all, n| {
         all.on(0, &format!("/n/{n}"), Behaviour::Status(500))
     });
     let good = (5..12).fold(broken, |all, n| {
         all.on(0, &format!("/n/{n}"), Behaviour::page("<p>fine"))
     });
-    let behaviours = good.on(0, "/start", Behaviour::page(links));
+    let behaviours = good.on(0, "/start", Behaviour::page(links.concat()));
     let stage = Stage::new(WebSpec::small_site(1), behaviours).await;
     let mut spec = stage.spec(0);
     spec.seeds = vec![stage.web.url(0, "/start")];
