@@ -16,8 +16,8 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArguments {
-    /// smoke, site, site-kept, site-ndjson, hosts, long, memory or all; site, site-kept and hosts
-    /// if none is named
+    /// smoke, site, site-kept, site-rich, site-rich-kept, site-ndjson, hosts, long, memory or all;
+    /// site, site-kept and hosts if none is named
     pub(crate) cases: Vec<String>,
     /// How often each contender runs (each case has its own number)
     #[arg(long, value_name = "N")]

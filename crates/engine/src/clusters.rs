@@ -107,6 +107,7 @@ fn refuse_links(settlement: &mut Settlement, size: u32, most: u32) {
 
 #[cfg(test)]
 mod tests {
+    use trawl_store::contract::known::KnownLinks;
     use trawl_store::contract::{
         target::LinkTarget,
         write::{Digest, NewLink, Visit},
@@ -133,7 +134,9 @@ mod tests {
                 place: Place::Body,
                 anchor: "".into(),
                 chain: Vec::new(),
+                mark: None,
             }],
+            known: KnownLinks::default(),
         }
     }
 

@@ -248,6 +248,7 @@ impl CrawlPlan {
             place: Place::Body,
             anchor: "".into(),
             chain: Vec::new(),
+            mark: None,
         })
     }
 
@@ -325,6 +326,7 @@ pub(crate) fn new_link(
         place,
         anchor: anchor.into(),
         chain: Vec::new(),
+        mark: None,
     }
 }
 

@@ -8,6 +8,7 @@
 
 use std::{collections::VecDeque, time::Instant};
 
+use trawl_store::contract::known::KnownLinks;
 use trawl_store::{
     OpenOptions, SqliteStore, Store,
     contract::target::LinkTarget,
@@ -52,6 +53,7 @@ fn link(secret: KeySecret, n: u64) -> NewLink {
         place: Place::Main,
         anchor: "A link text of usual length".into(),
         chain: Vec::new(),
+        mark: None,
     }
 }
 
@@ -159,6 +161,7 @@ impl Run {
                 page,
                 end: VisitEnd::Final(Box::new(visit(now, page))),
                 links: numbers.into_iter().map(|n| link(secret, n)).collect(),
+                known: KnownLinks::default(),
             });
         }
         CommitBatch {

@@ -18,6 +18,7 @@ use std::{
 
 use futures_util::SinkExt;
 use tokio_postgres::NoTls;
+use trawl_store::contract::known::KnownLinks;
 use trawl_store::{
     LoanOptions, PostgresOptions, PostgresStore, Store,
     contract::{
@@ -86,6 +87,7 @@ fn link(secret: KeySecret, host: u64, number: u64) -> NewLink {
         place: Place::Main,
         anchor: "A link text of usual length".into(),
         chain: Vec::new(),
+        mark: None,
     }
 }
 
@@ -201,6 +203,7 @@ impl Client {
             page: url.page,
             end: VisitEnd::Final(Box::new(visit)),
             links,
+            known: KnownLinks::default(),
         }
     }
 

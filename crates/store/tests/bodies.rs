@@ -6,6 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use trawl_store::contract::known::KnownLinks;
 use trawl_store::{
     OpenOptions, SqliteStore, Store,
     conformance::web::{Crawl, NOW, breadth, visit},
@@ -46,6 +47,7 @@ async fn settlement(crawl: &Crawl<'_>, name: &str, body: &str) -> Settlement {
         page: crawl.page(name).await,
         end: VisitEnd::Final(Box::new(visit)),
         links: Vec::new(),
+        known: KnownLinks::default(),
     }
 }
 

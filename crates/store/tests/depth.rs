@@ -1,5 +1,6 @@
 //! Depth is the shortest distance over recorded edges, whatever the order of arrival: random
-//! graphs, settled in random order and in batches of random size, against a plain search.
+//! graphs, settled in random order and in batches of random size, against a plain search. Pages are read as
+//! the engine reads them: what the store has recognised is not sent to it again.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::collections::{BTreeMap, VecDeque};
@@ -7,7 +8,10 @@ use std::collections::{BTreeMap, VecDeque};
 use proptest::prelude::*;
 use trawl_store::{
     OpenOptions, SqliteStore, Store,
-    conformance::web::{Crawl, fetched, link, redirect, rules},
+    conformance::{
+        known::Reader,
+        web::{Crawl, link, redirect, rules},
+    },
     contract::{read::PendingUrl, write::NewLink},
 };
 use trawl_types::{HostId, PageState, spec::Order};
@@ -74,6 +78,7 @@ fn number(url: &PendingUrl) -> usize {
 async fn settle_all(crawl: &Crawl<'_>, graph: &Graph, choices: &[(usize, usize)]) {
     let mut open = crawl.pending().await;
     let mut choices = choices.iter().cycle();
+    let mut reader = Reader::default();
     while !open.is_empty() {
         let mut settlements = Vec::new();
         let (_, size) = choices.next().unwrap();
@@ -84,9 +89,11 @@ async fn settle_all(crawl: &Crawl<'_>, graph: &Graph, choices: &[(usize, usize)]
             let (pick, _) = choices.next().unwrap();
             let url = open.remove(pick % open.len());
             let links = links_of(crawl.store, graph, number(&url));
-            settlements.push(fetched(url.page, links));
+            settlements.push(reader.read(&url, links));
         }
-        open.extend(crawl.commit(settlements).await.admitted);
+        let report = crawl.commit(settlements).await;
+        reader.hear(&report);
+        open.extend(report.admitted);
     }
 }
 
@@ -111,12 +118,25 @@ async fn check(graph: &Graph, choices: &[(usize, usize)], max_depth: Option<u32>
         let first = standing.chain.first().unwrap();
         assert!(seeds.iter().any(|seed| first.ends_with(seed)));
     }
+    check_edges(&crawl, graph, &expected, limit).await;
     let counts = crawl.counts().await;
     assert_eq!(counts.discovered, expected.len() as u64);
     assert_eq!(counts.discovered, counts.done + counts.refused);
     assert_eq!(counts.pending, 0);
     let left = store.pending_hosts(crawl.id, HostId(0), 9).await.unwrap();
     assert!(left.is_empty());
+}
+
+/// Every page that was visited has the links of the graph, in their order.
+async fn check_edges(crawl: &Crawl<'_>, graph: &Graph, depths: &BTreeMap<usize, u32>, limit: u32) {
+    for (page, _) in depths.iter().filter(|(_, depth)| **depth <= limit) {
+        let number = crawl.page(&name(*page)).await;
+        let links = crawl.store.links_of(crawl.id, number).await.unwrap();
+        let found: Vec<String> = links.iter().map(|link| link.anchor.clone()).collect();
+        let to = |(to, _): &(usize, bool)| format!("to {}", name(*to));
+        let expected: Vec<String> = graph.links[*page].iter().map(to).collect();
+        assert_eq!(found, expected, "links of {page}");
+    }
 }
 
 proptest! {

@@ -3,6 +3,7 @@
 
 use std::{path::Path, process::Command};
 
+use trawl_store::contract::known::KnownLinks;
 use trawl_store::{
     OpenOptions, SqliteStore, Store, StoreError,
     conformance::web::{Crawl, NOW, breadth, fetched, visit},
@@ -25,6 +26,7 @@ fn batch(crawl: &Crawl<'_>, page: PageId, round: usize, body: Option<Record>) ->
             page,
             end: VisitEnd::Final(Box::new(visit)),
             links: crawl.links(&names),
+            known: KnownLinks::default(),
         }],
         hosts: Vec::new(),
         seeds: Vec::new(),

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use rusqlite::Connection;
+use trawl_store::contract::known::KnownLinks;
 use trawl_store::{
     OpenOptions, SqliteStore, Store,
     conformance::web::{Crawl, NOW, breadth, fetched, visit},
@@ -44,6 +45,7 @@ async fn crawl_a_little(crawl: &Crawl<'_>, commits: usize, dice: &mut StdRng) {
                 page: url.page,
                 end: VisitEnd::Final(Box::new(visit)),
                 links: crawl.links(&names),
+                known: KnownLinks::default(),
             }])
             .await;
     }

@@ -106,6 +106,7 @@ fn link(store: &dyn Store, page: usize, is_redirect: bool) -> NewLink {
         place: Place::Nav,
         anchor: format!("to {page}").into(),
         chain: Vec::new(),
+        mark: None,
     }
 }
 

@@ -45,6 +45,7 @@ impl Fill {
 
 #[cfg(test)]
 mod tests {
+    use trawl_store::contract::known::KnownLinks;
     use trawl_store::contract::{
         target::LinkTarget,
         write::{NewLink, Settlement, VisitEnd},
@@ -64,11 +65,13 @@ mod tests {
             place: Place::Body,
             anchor: "".into(),
             chain: Vec::new(),
+            mark: None,
         };
         let settlement = Settlement {
             page: PageId(1),
             end: VisitEnd::Refused(Reason::from(ReasonCode::HostBudget)),
             links: vec![link; links],
+            known: KnownLinks::default(),
         };
         let after = After::LetGo {
             host: HostId(1),

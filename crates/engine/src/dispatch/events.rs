@@ -354,6 +354,10 @@ impl Dispatcher {
         let (Some(running), Some(report)) = (self.crawls.get_mut(&crawl), durable.report) else {
             return;
         };
+        if let Some(memory) = report.memory {
+            let links = running.plan.memory();
+            links.recognise(&report.recognised, memory);
+        }
         let in_flight = self.frontier.in_flight(crawl);
         let progress = progress_of(&report.counts, report.last_seq);
         running.progress.send_replace(Progress {
@@ -468,5 +472,5 @@ fn weight_of(settlement: &Settlement) -> usize {
         }
         VisitEnd::Retry { .. } | VisitEnd::Refused(_) => 0,
     };
-    512 + links + body
+    512 + links + settlement.known.bytes() + body
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use trawl_frontier::{Lease, LeaseId, Moment, Report, Work};
+use trawl_store::contract::known::KnownLinks;
 use trawl_store::contract::write::{Settlement, Visit, VisitEnd};
 use trawl_types::{
     CrawlId, HostId, Outcome, OutcomeKind, Reason, ReasonCode, Scheme, UnixMillis,
@@ -217,6 +218,7 @@ impl Dispatcher {
             page: task.page,
             end,
             links: Vec::new(),
+            known: KnownLinks::default(),
         };
         let after = After::LetGo {
             host: task.home,

@@ -13,6 +13,7 @@ use tokio::{
     task::JoinHandle,
 };
 use trawl_frontier::{LeaseId, Moment, Report};
+use trawl_store::contract::known::KnownLinks;
 use trawl_store::{
     StoreError,
     contract::{
@@ -373,6 +374,7 @@ impl Dispatcher {
                     page: task.page,
                     end,
                     links: Vec::new(),
+                    known: KnownLinks::default(),
                 };
                 self.settle(crawl, task, Box::new(settlement));
             }

@@ -3,6 +3,7 @@
 use trawl_extract::PageFacts;
 use trawl_fetch::Head;
 use trawl_frontier::{Health, Report, Suspend, backoff_ms};
+use trawl_store::contract::known::KnownLinks;
 use trawl_store::contract::write::{Settlement, Visit, VisitEnd};
 use trawl_types::{
     Outcome, OutcomeKind,
@@ -13,6 +14,7 @@ use url::Url;
 use super::{
     Step,
     answer::asked_to_wait,
+    links::Links,
     page::{Seen, Visitor},
     redirect::Target,
 };
@@ -83,13 +85,14 @@ impl Visitor<'_> {
                 page: task.page,
                 end,
                 links: Vec::new(),
+                known: KnownLinks::default(),
             };
         }
         let mut visit = self.visit_of(task, url, attempts, seen);
-        let mut links = Vec::new();
+        let mut links = Links::default();
         if let Some(Target::Other { to, link, .. }) = redirect {
             visit.redirect_to = Some(to).filter(|to| !to.is_empty());
-            links.extend(link.map(|link| *link));
+            links.new.extend(link.map(|link| *link));
         }
         if let Some(body) = seen.body.take() {
             visit.body = body.record;
@@ -98,7 +101,8 @@ impl Visitor<'_> {
         Settlement {
             page: task.page,
             end: VisitEnd::Final(Box::new(visit)),
-            links,
+            links: links.new,
+            known: links.known,
         }
     }
 

@@ -5,12 +5,17 @@ use std::collections::hash_map::Entry;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use trawl_extract::{PageFacts, PageLink, parse_x_robots_tag};
 use trawl_fetch::Head;
-use trawl_store::contract::{read::StoredLink, target::LinkTarget, write::NewLink};
+use trawl_store::contract::{
+    known::{KnownLinks, KnownTarget},
+    read::StoredLink,
+    target::LinkTarget,
+    write::NewLink,
+};
 use trawl_types::{LinkKind, LinkRel};
 use url::Position;
 
 use super::{
-    memory::{Key, OfOrigin},
+    memory::{Key, Known, OfOrigin},
     rooted::rooted,
 };
 use crate::{
@@ -39,48 +44,102 @@ impl Parent {
     }
 }
 
-/// Links in document order. A page linked twice is taken once; if one of the links may be
-/// followed, the page may.
+/// The links of a page in document order: those that the store must look at, and those to pages that it
+/// knows, with the places of the others between them.
+#[derive(Debug, Default)]
+pub(crate) struct Links {
+    pub(crate) new: Vec<NewLink>,
+    pub(crate) known: KnownLinks,
+}
+
+/// A page linked twice is taken once; if one of the links may be followed, the page may.
 pub(crate) fn links_of(
     plan: &CrawlPlan,
     facts: &PageFacts<'_>,
     head: &Head,
     found: Vec<PageLink<'_>>,
     parent: Parent,
-) -> Vec<NewLink> {
+) -> Links {
     let memory = plan.memory().of_origin(&facts.base[..Position::BeforePath]);
     let nofollow = asks_nofollow(plan, facts, head);
     let keys = keys_of(plan, facts, nofollow, &found, &memory);
     let recalled = memory.recall(&keys);
     let mut news = Vec::new();
     let mut seen = FxHashMap::with_capacity_and_hasher(found.len(), FxBuildHasher);
-    let mut links: Vec<NewLink> = Vec::with_capacity(found.len());
+    let mut links = Links {
+        new: Vec::new(),
+        known: KnownLinks::at(parent.depth, memory.of_store()),
+    };
+    let is_known = |known: &&Option<Known>| matches!(known, Some(Known::Page(_)));
+    let known = recalled.iter().filter(is_known).count();
+    links.known.make_room(known);
+    links.new.reserve(found.len() - known);
     for ((link, key), recalled) in found.into_iter().zip(keys).zip(recalled) {
         let rel = rel_of(&link, nofollow);
-        let target = recalled.unwrap_or_else(|| {
-            let base = &facts.base;
-            let target = plan.target(base, &link.href, rel, &link.anchor, parent.score);
-            news.extend(key.map(|key| (key, target.clone())));
-            target
-        });
-        // Not a web address: neither a page nor an edge.
-        let Some(mut target) = target else { continue };
-        plan.set_depth(&mut target, parent.depth_of(link.kind));
-        match seen.entry(target.key) {
-            Entry::Occupied(at) => {
-                let first: &mut NewLink = &mut links[*at.get()];
-                if first.target.verdict.is_err() && target.verdict.is_ok() {
-                    first.target = target;
+        let depth = parent.depth_of(link.kind);
+        let mut target = match recalled {
+            Some(Known::Page(page)) if page.depth <= depth => {
+                if let Entry::Vacant(at) = seen.entry(page.key) {
+                    at.insert(First::Known);
+                    links.push_known(page, &link, rel);
                 }
+                continue;
             }
+            Some(Known::To(target)) => target,
+            // Not a web address: neither a page nor an edge.
+            Some(Known::Nowhere) => continue,
+            // Nearer than the store knows: it has to look.
+            Some(Known::Page(_)) | None => {
+                let base = &facts.base;
+                let target = plan.target(base, &link.href, rel, &link.anchor, parent.score);
+                let known = || target.clone().map_or(Known::Nowhere, Known::To);
+                news.extend(key.map(|key| (key, known())));
+                let Some(target) = target else { continue };
+                target
+            }
+        };
+        plan.set_depth(&mut target, depth);
+        match seen.entry(target.key) {
+            Entry::Occupied(at) => links.may_follow(*at.get(), target),
             Entry::Vacant(at) => {
-                at.insert(links.len());
-                links.push(as_link(target, link, rel));
+                at.insert(First::New(links.new.len()));
+                links.push_new(NewLink {
+                    mark: key.and_then(Key::mark),
+                    ..as_link(target, link, rel)
+                });
             }
         }
     }
     memory.learn(news);
     links
+}
+
+/// Where the first link to a page is.
+#[derive(Debug, Clone, Copy)]
+enum First {
+    New(usize),
+    Known,
+}
+
+impl Links {
+    fn push_known(&mut self, to: KnownTarget, link: &PageLink<'_>, rel: LinkRel) {
+        let PageLink { kind, place, .. } = *link;
+        self.known.push(to, kind, rel, place, &link.anchor);
+    }
+
+    fn push_new(&mut self, link: NewLink) {
+        self.known.leave_gap();
+        self.new.push(link);
+    }
+
+    /// A page that the store knows was decided on, whatever further links say.
+    fn may_follow(&mut self, first: First, target: LinkTarget) {
+        let First::New(first) = first else { return };
+        let first = &mut self.new[first].target;
+        if first.verdict.is_err() && target.verdict.is_ok() {
+            *first = target;
+        }
+    }
 }
 
 /// Under which key each link may be remembered, if at all.
@@ -108,6 +167,7 @@ fn as_link(target: LinkTarget, link: PageLink<'_>, rel: LinkRel) -> NewLink {
         place: link.place,
         anchor: link.anchor,
         chain: Vec::new(),
+        mark: None,
     }
 }
 
@@ -156,7 +216,8 @@ fn rel_of(link: &PageLink<'_>, nofollow: bool) -> LinkRel {
 #[cfg(test)]
 mod tests {
     use trawl_extract::PageLimits;
-    use trawl_types::{CrawlSpec, KeySecret};
+    use trawl_store::contract::known::Recognised;
+    use trawl_types::{CrawlSpec, KeySecret, PageId};
     use url::Url;
 
     use super::*;
@@ -179,7 +240,7 @@ mod tests {
             let parent = Parent { score: 9, depth: 0 };
             let links = links_of(&plan, &facts, &Head::default(), found, parent);
             let address = |link: &NewLink| link.target.address().to_owned();
-            links.iter().map(address).collect()
+            links.new.iter().map(address).collect()
         };
         let of = |names: &[&str]| -> Vec<String> {
             let address = |name: &&str| format!("http://a.example/{name}");
@@ -204,10 +265,58 @@ mod tests {
             let (facts, found) = page.apart();
             let parent = Parent { score: 9, depth };
             let links = links_of(&plan, &facts, &Head::default(), found, parent);
-            *links[0].target.verdict.as_ref().unwrap()
+            *links.new[0].target.verdict.as_ref().unwrap()
         };
         let (shallow, deep) = (score(0), score(7));
         assert!(shallow > deep, "{shallow} and {deep}");
         assert_eq!(score(0), shallow);
+    }
+
+    /// What the store would say of some links, all at the same depth.
+    fn recognised(links: &[NewLink], depth: u32) -> Vec<Recognised> {
+        let said = |(link, page): (&NewLink, i64)| Recognised {
+            mark: link.mark.unwrap(),
+            target: KnownTarget {
+                key: link.target.key,
+                page: PageId(page),
+                depth,
+            },
+        };
+        links.iter().zip(1..).map(said).collect()
+    }
+
+    #[test]
+    fn links_to_pages_that_the_store_knows_need_no_look() {
+        let plan = plan();
+        let base = Url::parse("http://a.example/").unwrap();
+        let links = |html: &str, depth| {
+            let page = trawl_extract::page(html, &base, PageLimits::default());
+            let (facts, found) = page.apart();
+            links_of(
+                &plan,
+                &facts,
+                &Head::default(),
+                found,
+                Parent { score: 9, depth },
+            )
+        };
+        let html = "<a href=/a>1</a><a href='http://['>none</a><a href=/b>2</a>";
+        let first = links(html, 4);
+        assert_eq!((first.new.len(), first.known.len()), (2, 0));
+        plan.memory().recognise(&recognised(&first.new, 5), 0);
+
+        let again = links(html, 4);
+        assert_eq!((again.new.len(), again.known.len()), (0, 2));
+        let mixed = links("<a href=/a>1</a><a href=/c>3</a><a href=/a>4</a>", 9);
+        assert_eq!((mixed.new.len(), mixed.known.len()), (1, 1));
+
+        let nearer = links(html, 3);
+        assert_eq!((nearer.new.len(), nearer.known.len()), (2, 0));
+        assert_eq!(nearer.new[1].target.address(), "http://a.example/b");
+        plan.memory().recognise(&recognised(&nearer.new, 4), 0);
+        assert_eq!(links(html, 3).known.len(), 2);
+
+        plan.memory().recognise(&[], 1);
+        assert_eq!(links(html, 3).new.len(), 2, "the store has forgotten them");
     }
 }

@@ -69,5 +69,6 @@ fn distinct<'t>(
             place: Place::Body,
             anchor: anchor.into(),
             chain,
+            mark: None,
         })
 }

@@ -3,14 +3,11 @@
 use bytes::Bytes;
 use trawl_extract::{PageFacts, PageLimits, charset};
 use trawl_fetch::{Body, Head};
-use trawl_store::{
-    contract::write::NewLink,
-    segment::{self, Record},
-};
+use trawl_store::segment::{self, Record};
 use trawl_types::UnixMillis;
 use url::Url;
 
-use super::links::{Parent, links_of};
+use super::links::{Links, Parent, links_of};
 use crate::plan::CrawlPlan;
 
 /// What was found in a body, and what is kept of it.
@@ -27,7 +24,7 @@ pub(super) struct Facts {
     pub(super) page: PageFacts<'static>,
     pub(super) charset: &'static str,
     pub(super) hash: [u8; 32],
-    pub(super) links: Vec<NewLink>,
+    pub(super) links: Links,
 }
 
 /// Bytes to facts: decode, scan, normalise, judge.

@@ -23,6 +23,10 @@ pub(crate) fn clean(value: Cow<'_, str>) -> Cow<'_, str> {
 
 fn clean_borrowed(value: &str) -> Cow<'_, str> {
     let is_edge = |byte: &u8| *byte <= b' ';
+    // Most have nothing to clean.
+    if !value.as_bytes().iter().any(is_edge) {
+        return Cow::Borrowed(value);
+    }
     let start = value
         .bytes()
         .position(|byte| !is_edge(&byte))

@@ -25,7 +25,7 @@ pub(crate) struct LinkCollector<'p> {
 impl<'p> LinkCollector<'p> {
     pub(crate) fn new(limit: usize) -> Self {
         LinkCollector {
-            links: Vec::with_capacity(limit.min(32)),
+            links: Vec::with_capacity(limit.min(64)),
             seen: FxHashMap::with_capacity_and_hasher(limit.min(48), FxBuildHasher),
             limit,
             total: 0,

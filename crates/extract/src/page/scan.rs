@@ -188,7 +188,10 @@ impl<'u, 'a> Scan<'u, 'a> {
 
     /// Takes a link unless it leads to another part of the same page.
     fn offer(&mut self, href: Cow<'a, str>, kind: LinkKind, rel: Rel) -> Option<usize> {
-        let within_page = matches!(href.trim_start().as_bytes().first(), None | Some(b'#'));
+        let within_page = match href.as_bytes().first() {
+            Some(first) if first.is_ascii_graphic() => *first == b'#',
+            _ => matches!(href.trim_start().as_bytes().first(), None | Some(b'#')),
+        };
         if within_page && self.base.is_none() {
             return None;
         }

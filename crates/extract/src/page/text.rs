@@ -22,7 +22,9 @@ impl TextCollector {
     /// Appends text whose character references are decoded.
     pub(crate) fn push(&mut self, text: &str) {
         if self.has_room_for(text) && is_tidy(text.as_bytes()) {
-            self.push_word(text);
+            self.separate();
+            self.text.push_str(text);
+            self.characters += text.len();
         } else if text.is_ascii() {
             let is_space = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_whitespace);
             let ends_in_space = is_space(text.as_bytes().last());
@@ -63,11 +65,7 @@ impl TextCollector {
 
     /// Appends one word; says whether there is room for more.
     fn push_word(&mut self, word: &str) -> bool {
-        if self.space_wanted && self.characters < self.limit {
-            self.text.push(' ');
-            self.characters += 1;
-        }
-        self.space_wanted = false;
+        self.separate();
         let room = self.limit.saturating_sub(self.characters);
         // A word of fewer bytes has fewer characters: the usual case needs no count of them first.
         if word.len() > room
@@ -80,6 +78,15 @@ impl TextCollector {
         self.text.push_str(word);
         self.characters += word.chars().count();
         self.characters < self.limit
+    }
+
+    /// Writes the space that is wanted between what came and what comes.
+    fn separate(&mut self) {
+        if self.space_wanted && self.characters < self.limit {
+            self.text.push(' ');
+            self.characters += 1;
+        }
+        self.space_wanted = false;
     }
 
     /// Separates what comes from what came, as a block element or a line break does.

@@ -3,6 +3,7 @@
 use trawl_types::{CrawlSpec, LinkKind, OutcomeKind, PageRecord, PageState, ReasonCode, Sequence};
 
 use super::web::{Crawl, NOW, breadth, judged, link, refused, visit};
+use crate::contract::known::KnownLinks;
 use crate::{
     contract::{
         Store,
@@ -16,6 +17,7 @@ async fn end(crawl: &Crawl<'_>, name: &str, visit: Visit) {
         page: crawl.page(name).await,
         end: VisitEnd::Final(Box::new(visit)),
         links: Vec::new(),
+        known: KnownLinks::default(),
     };
     crawl.commit(vec![settlement]).await;
 }

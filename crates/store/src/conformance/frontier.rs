@@ -5,6 +5,7 @@ use trawl_types::{
 };
 
 use super::web::{Asked, Crawl, HOST, breadth, fetched, judged, link, names, refused, rules};
+use crate::contract::known::KnownLinks;
 use crate::contract::{
     Store,
     target::LinkTarget,
@@ -83,6 +84,7 @@ pub async fn a_retry_stays_pending_with_its_time(store: &dyn Store) {
         page,
         end: retry,
         links: Vec::new(),
+        known: KnownLinks::default(),
     };
     assert_eq!(crawl.commit(vec![settlement]).await.last_seq, None);
     let pending = crawl.pending().await;
@@ -101,6 +103,7 @@ pub async fn a_late_refusal_takes_a_page_out(store: &dyn Store) {
         page: crawl.page("a").await,
         end: VisitEnd::Refused(ReasonCode::RobotsDisallowed.into()),
         links: Vec::new(),
+        known: KnownLinks::default(),
     };
     crawl.commit(vec![settlement]).await;
     assert!(crawl.pending().await.is_empty());

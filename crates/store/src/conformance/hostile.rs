@@ -3,6 +3,7 @@
 use trawl_types::{CrawlId, HostId, OutcomeKind, PageId, Sequence, UrlKey};
 
 use super::web::{Crawl, breadth, link, visit};
+use crate::contract::known::KnownLinks;
 use crate::contract::{
     Store, StoreError,
     target::LinkTarget,
@@ -49,6 +50,7 @@ pub async fn strings_come_back_as_they_went_in(store: &dyn Store) {
         page,
         end: VisitEnd::Final(Box::new(visit)),
         links,
+        known: KnownLinks::default(),
     };
     let report = crawl.commit(vec![settlement]).await;
     let addresses: Vec<&str> = report.admitted.iter().map(|u| u.address.as_str()).collect();

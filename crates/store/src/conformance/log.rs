@@ -5,6 +5,7 @@ use trawl_types::{
 };
 
 use super::web::{Crawl, NOW, breadth, fetched, refused, visit};
+use crate::contract::known::KnownLinks;
 use crate::contract::{
     Store, StoreError,
     write::{CommitBatch, Settlement, VisitEnd},
@@ -62,6 +63,7 @@ pub async fn counters_follow_what_happened(store: &dyn Store) {
             page,
             end: VisitEnd::Final(Box::new(missing)),
             links: Vec::new(),
+            known: KnownLinks::default(),
         }])
         .await;
     let counts = crawl.counts().await;

@@ -5,6 +5,7 @@
 //! * [`log`](mod@log): crawls, the result log, counters
 //! * [`frontier`]: what is pending, refused, retried, admitted
 //! * [`depth`]: shortest distances, whatever the order of arrival
+//! * [`known`]: links to pages that the store has recognised
 //! * [`recrawl`]: a second crawl of the same pages
 //! * [`content`]: copies, near-duplicates and content made of pages
 //! * [`queue`]: the queue of a crawl, looked at and changed
@@ -23,6 +24,7 @@ pub mod depth;
 pub mod duties;
 pub mod frontier;
 pub mod hostile;
+pub mod known;
 pub mod log;
 pub mod overview;
 pub mod queue;
@@ -57,6 +59,9 @@ macro_rules! conformance_suite {
             depth::redirects_do_not_lead_further_away,
             depth::a_shorter_path_admits_what_was_too_deep,
             depth::the_standing_of_a_page_tells_the_shortest_path,
+            known::links_to_recognised_pages_are_recorded_as_others_are,
+            known::a_page_that_came_nearer_brings_its_recognised_links_nearer,
+            known::what_is_cleared_is_found_again_by_those_who_knew_it,
             recrawl::earlier_validators_are_offered,
             recrawl::a_body_that_was_cut_or_not_read_is_asked_for_anew,
             recrawl::what_another_crawl_did_not_read_is_asked_for_anew,

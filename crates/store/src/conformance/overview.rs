@@ -3,6 +3,7 @@
 use trawl_types::{CrawlId, CrawlState, OutcomeKind, Sequence, UnixMillis};
 
 use super::web::{Crawl, HOST, NOW, breadth, visit};
+use crate::contract::known::KnownLinks;
 use crate::contract::{
     Store,
     overview::{FoundPage, HostFilter, HostOrder, Overview, PageFilter, Purge, Whose, Window},
@@ -40,7 +41,14 @@ async fn end(crawl: &Crawl<'_>, name: &str, visit: Visit) {
     let page = crawl.page(name).await;
     let end = VisitEnd::Final(Box::new(visit));
     let links = Vec::new();
-    crawl.commit(vec![Settlement { page, end, links }]).await;
+    crawl
+        .commit(vec![Settlement {
+            page,
+            end,
+            links,
+            known: KnownLinks::default(),
+        }])
+        .await;
 }
 
 /// Two crawls: `a`, then a copy of it and a failure; then `a` again.

@@ -3,6 +3,7 @@
 use trawl_types::{HostId, Outcome, OutcomeKind, PageState, ReasonCode, UnixMillis};
 
 use super::web::{Crawl, HOST, NOW, breadth, refused, visit};
+use crate::contract::known::KnownLinks;
 use crate::contract::{
     Store,
     overview::Overview,
@@ -19,7 +20,14 @@ async fn end(crawl: &Crawl<'_>, name: &str, kind: OutcomeKind) {
     let page = crawl.page(name).await;
     let end = VisitEnd::Final(Box::new(visit(kind)));
     let links = Vec::new();
-    crawl.commit(vec![Settlement { page, end, links }]).await;
+    crawl
+        .commit(vec![Settlement {
+            page,
+            end,
+            links,
+            known: KnownLinks::default(),
+        }])
+        .await;
 }
 
 fn failed() -> Requeue {
@@ -131,6 +139,7 @@ pub async fn waits_and_suspensions_end_when_somebody_says_so(store: &(impl Store
                 outcome: Outcome::new(OutcomeKind::ServerError, Some(500), ""),
             },
             links: Vec::new(),
+            known: KnownLinks::default(),
         }])
         .await;
     let host: HostId = crawl.host().await;

@@ -3,6 +3,7 @@
 use trawl_types::{CrawlSpec, HostId, OutcomeKind, Sequence, spec::SitemapPolicy};
 
 use super::web::{Crawl, NOW, breadth, fetched, link, visit};
+use crate::contract::known::KnownLinks;
 use crate::{
     contract::{
         Store,
@@ -17,6 +18,7 @@ async fn end(crawl: &Crawl<'_>, name: &str, visit: Visit) {
         page: crawl.page(name).await,
         end: VisitEnd::Final(Box::new(visit)),
         links: Vec::new(),
+        known: KnownLinks::default(),
     };
     crawl.commit(vec![settlement]).await;
 }

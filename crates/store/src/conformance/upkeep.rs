@@ -3,6 +3,7 @@
 use trawl_types::{CrawlState, OutcomeKind, ReasonCode, Sequence, UnixMillis};
 
 use super::web::{Crawl, NOW, breadth, fetched, link, refused, visit};
+use crate::contract::known::KnownLinks;
 use crate::{
     contract::{
         Store,
@@ -38,6 +39,7 @@ async fn end(crawl: &Crawl<'_>, name: &str, visit: Visit) {
         page: crawl.page(name).await,
         end: VisitEnd::Final(Box::new(visit)),
         links: Vec::new(),
+        known: KnownLinks::default(),
     };
     crawl.commit(vec![settlement]).await;
 }

@@ -7,6 +7,7 @@ use trawl_types::{
     ReasonCode, UnixMillis, UrlKey, record::PageStanding, spec::Order,
 };
 
+use crate::contract::known::KnownLinks;
 use crate::contract::{
     Store,
     read::{CrawlCounts, PendingUrl},
@@ -175,6 +176,7 @@ pub fn link(store: &dyn Store, name: &str) -> NewLink {
         place: Place::Main,
         anchor: format!("to {name}").into(),
         chain: Vec::new(),
+        mark: None,
     }
 }
 
@@ -201,6 +203,7 @@ pub fn fetched(page: PageId, links: Vec<NewLink>) -> Settlement {
         page,
         end: VisitEnd::Final(Box::new(visit(OutcomeKind::Fetched))),
         links,
+        known: KnownLinks::default(),
     }
 }
 

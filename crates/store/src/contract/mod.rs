@@ -5,6 +5,7 @@
 //! * [`jobs`]: jobs and keys of a server
 //! * [`accounts`]: people who may use it
 //! * [`server`]: all that a server needs of one store
+//! * [`known`]: links that the store need not look at
 //! * [`loans`], [`workers`]: hosts that several processes share, and those processes
 //! * [`queue`]: the queue of a crawl as people see and change it
 //! * [`overview`]: questions across crawls, and cleaning up
@@ -15,6 +16,7 @@
 pub mod accounts;
 pub mod duties;
 pub mod jobs;
+pub mod known;
 pub mod loans;
 pub mod overview;
 pub mod queue;

@@ -1,10 +1,13 @@
 //! What goes in: settled visits with their links, and what a commit admits in return.
 
+use std::num::NonZeroU64;
+
 use trawl_types::{
     AnchorText, CrawlId, HostId, LinkKind, LinkRel, Outcome, PageId, Place, Reason, Scheme,
     Sequence, UnixMillis, spec::Order, terrain::DomainClass,
 };
 
+use super::known::{KnownLinks, Recognised};
 use super::queue::Planted;
 use super::read::{CrawlCounts, PendingUrl, StoredHost};
 use super::target::LinkTarget;
@@ -66,6 +69,9 @@ pub struct NewLink {
     pub anchor: AnchorText,
     /// Keys (url half) of the addresses a redirect chain has been through; empty for other links.
     pub chain: Vec<u64>,
+    /// Whoever made the link knows it again by this, and would like to hear whether the store knows its
+    /// page ([`CommitReport::recognised`]).
+    pub mark: Option<NonZeroU64>,
 }
 
 impl NewLink {
@@ -81,6 +87,8 @@ pub struct Settlement {
     pub end: VisitEnd,
     /// Distinct by key, in document order.
     pub links: Vec<NewLink>,
+    /// Further links, between those, to pages that this store has recognised.
+    pub known: KnownLinks,
 }
 
 #[derive(Debug)]
@@ -293,4 +301,8 @@ pub struct CommitReport {
     pub discovered: u64,
     /// Edges that were not known before.
     pub edges: u64,
+    /// Marked links whose pages need not be looked up again.
+    pub recognised: Vec<Recognised>,
+    /// Which memory that is said from, if any. Nothing holds that was said from another one.
+    pub memory: Option<u64>,
 }

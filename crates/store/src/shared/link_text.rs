@@ -2,14 +2,17 @@
 //! so that every SQLite shell can read it. Written by hand, for this is done for every page; knows
 //! nothing of tables.
 
+use std::ops::Range;
+
 use serde::Deserialize;
-use trawl_types::PageId;
+use trawl_types::{AnchorText, LinkKind, LinkRel, PageId, Place};
 
 use crate::contract::{StoreError, write::NewLink};
 
 /// A text under way. Its memory is used again for the next page.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct LinkText {
+    /// A comma before each link: what stands between two links can be copied elsewhere.
     json: Vec<u8>,
     links: u64,
 }
@@ -20,20 +23,47 @@ impl LinkText {
         self.links = 0;
     }
 
-    pub(crate) fn push(&mut self, to: PageId, link: &NewLink) {
+    pub(crate) fn push_link(&mut self, to: PageId, link: &NewLink) {
+        self.push(to, link.kind, link.rel, link.place, &link.anchor);
+    }
+
+    pub(crate) fn push(
+        &mut self,
+        to: PageId,
+        kind: LinkKind,
+        rel: LinkRel,
+        place: Place,
+        anchor: &AnchorText,
+    ) {
         let mut head = Head::default();
-        for code in [link.place as u8, link.rel.0, link.kind as u8] {
+        for code in [place as u8, rel.0, kind as u8] {
             head.before(b',');
             head.number_before(u64::from(code));
         }
         head.before(b',');
         head.number_before(to.0.unsigned_abs());
         head.before(b'[');
-        head.before(if self.links == 0 { b'[' } else { b',' });
+        head.before(b',');
         self.json.extend_from_slice(head.text());
-        push_string(&mut self.json, link.anchor.as_bytes());
+        push_string(&mut self.json, anchor.as_bytes());
         self.json.push(b']');
         self.links += 1;
+    }
+
+    /// Takes memory for so many links of usual length.
+    pub(crate) fn make_room(&mut self, links: usize) {
+        self.json.reserve(links * 40);
+    }
+
+    /// Adds so many links of another text, which stand at these bytes of it.
+    pub(crate) fn copy(&mut self, other: &Self, bytes: Range<usize>, links: usize) {
+        self.json
+            .extend_from_slice(other.json.get(bytes).unwrap_or_default());
+        self.links += links as u64;
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.json.len()
     }
 
     /// How many links it holds.
@@ -43,8 +73,11 @@ impl LinkText {
 
     /// The whole text; nothing may be added before it is cleared.
     pub(crate) fn finish(&mut self) -> &str {
-        let end: &[u8] = if self.links == 0 { b"[]" } else { b"]" };
-        self.json.extend_from_slice(end);
+        match self.json.first_mut() {
+            Some(first) => *first = b'[',
+            None => self.json.push(b'['),
+        }
+        self.json.push(b']');
         // Put together of nothing but valid text.
         std::str::from_utf8(&self.json).unwrap_or("[]")
     }
@@ -115,7 +148,7 @@ pub(crate) fn parse<'t, Anchor: Deserialize<'t>>(
 
 #[cfg(test)]
 mod tests {
-    use trawl_types::{LinkKind, LinkRel, Place, UrlKey};
+    use trawl_types::UrlKey;
 
     use crate::contract::target::LinkTarget;
 
@@ -134,14 +167,15 @@ mod tests {
             place: Place::Footer,
             anchor: anchor.into(),
             chain: Vec::new(),
+            mark: None,
         }
     }
 
     #[test]
     fn a_text_is_compact_and_in_document_order() {
         let mut text = LinkText::default();
-        text.push(PageId(90), &link("one"));
-        text.push(PageId(7), &link("two"));
+        text.push_link(PageId(90), &link("one"));
+        text.push_link(PageId(7), &link("two"));
         assert_eq!(text.finish(), r#"[[90,2,5,4,"one"],[7,2,5,4,"two"]]"#);
         assert_eq!(text.links(), 2);
         text.clear();
@@ -160,7 +194,7 @@ mod tests {
         ];
         let pages = [0, 1, 10, 99, i64::MAX];
         for (anchor, page) in anchors.iter().zip(pages) {
-            text.push(PageId(page), &link(anchor));
+            text.push_link(PageId(page), &link(anchor));
         }
         let read: Vec<Entry<String>> = parse(text.finish()).unwrap();
         let expected = anchors.iter().zip(pages);

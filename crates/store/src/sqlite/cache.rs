@@ -22,6 +22,8 @@ pub(crate) struct Memory {
     pub(crate) hosts: Recent<Box<str>, HostId>,
     /// Hosts that a crawl already has in `crawl_hosts`.
     pub(crate) crawl_hosts: Recent<(CrawlId, HostId), ()>,
+    /// How often everything was forgotten: what others heard of it no longer holds.
+    pub(crate) number: u64,
 }
 
 /// Seven eighths of a power of two: hash tables are filled before they double.
@@ -34,6 +36,7 @@ impl Memory {
             pages: Recent::new(PAGES),
             hosts: Recent::new(HOSTS),
             crawl_hosts: Recent::new(HOSTS),
+            number: 0,
         }
     }
 
@@ -41,5 +44,6 @@ impl Memory {
         self.pages.clear();
         self.hosts.clear();
         self.crawl_hosts.clear();
+        self.number += 1;
     }
 }

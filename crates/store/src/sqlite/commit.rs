@@ -164,6 +164,7 @@ impl<'c> Commit<'c> {
                 .hosts
                 .extend(reader::host(conn, self.crawl, *host)?);
         }
+        self.report.memory = Some(self.memory.number);
         self.report.counts = self.open.counters.counts();
         let last = self.open.counters.last_seq;
         self.report.last_seq = (last > 0).then_some(Sequence(last));
@@ -239,7 +240,8 @@ impl<'c> Commit<'c> {
                 self.refuse_pending(page, reason)?;
             }
         }
-        if !matches!(settlement.end, VisitEnd::Final(_)) && !settlement.links.is_empty() {
+        let has_links = !settlement.links.is_empty() || !settlement.known.is_empty();
+        if !matches!(settlement.end, VisitEnd::Final(_)) && has_links {
             self.open.first_lists = false;
         }
         let source = Source {
@@ -247,7 +249,7 @@ impl<'c> Commit<'c> {
             depth: row.depth,
             has_ended: matches!(settlement.end, VisitEnd::Final(_)),
         };
-        self.take_links(source, &mut settlement.links)
+        self.take_links(source, &mut settlement.links, &settlement.known)
     }
 
     /// Where what a visit keeps lies from now on. A frame is appended with the first of its records.

@@ -11,7 +11,11 @@ use super::{
     results::{self, Validators},
     row::{Row, chain_to_blob, rank},
 };
-use crate::contract::{read::PendingUrl, write::NewLink};
+use crate::contract::{
+    known::{KnownLinks, KnownTarget, Recognised},
+    read::PendingUrl,
+    write::NewLink,
+};
 
 /// Where a new URL comes from: a page, or the seeds.
 #[derive(Debug, Clone, Copy)]
@@ -25,23 +29,31 @@ impl Commit<'_> {
         &mut self,
         source: Source,
         links: &mut [NewLink],
+        known: &KnownLinks,
     ) -> Result<(), Fault> {
+        if !known.hold(source.depth, self.memory.number) {
+            let mut all = self.as_new(known, links)?;
+            return self.take_links(source, &mut all, &KnownLinks::default());
+        }
         self.text.clear();
         let remembered = self.remembered(links);
-        for (link, known) in links.iter_mut().zip(remembered) {
+        for (nth, (link, remembered)) in links.iter_mut().zip(remembered).enumerate() {
+            known.copy_before(nth, &mut self.text);
             let found = Found {
                 parent: Some(source.page),
                 depth: self.depth_by(source.depth, link),
             };
-            let page = match known {
+            let known = match remembered {
                 Some(known) => self.take_known(known, found, link)?,
                 None => self.take_url(found, link)?,
             };
-            self.text.push(page, link);
-            self.map_link(source.page, page, link)?;
+            self.recognise(link, known);
+            self.text.push_link(known.page, link);
+            self.map_link(source.page, known.page, link)?;
         }
+        known.copy_before(links.len(), &mut self.text);
         self.end_of_links();
-        if links.is_empty() && !source.has_ended {
+        if self.text.links() == 0 && !source.has_ended {
             return Ok(());
         }
         let first = self.open.first_lists;
@@ -60,12 +72,30 @@ impl Commit<'_> {
         links.iter().map(look).collect()
     }
 
+    /// Says whether a link need not be looked up again. Maps write down where each of their links was seen.
+    fn recognise(&mut self, link: &NewLink, known: KnownPage) {
+        let Some(mark) = link.mark else { return };
+        if known.reconsider || self.open.rules.terrain.is_some() {
+            return;
+        }
+        let target = KnownTarget {
+            key: link.target.key,
+            page: known.page,
+            depth: known.depth,
+        };
+        self.report.recognised.push(Recognised { mark, target });
+    }
+
     /// Makes sure that the URL is in the crawl, at its shortest known depth.
-    pub(super) fn take_url(&mut self, found: Found, link: &mut NewLink) -> Result<PageId, Fault> {
+    pub(super) fn take_url(
+        &mut self,
+        found: Found,
+        link: &mut NewLink,
+    ) -> Result<KnownPage, Fault> {
         let known = match self.memory.pages.get(&(self.crawl, link.target.key)) {
             Some(known) => known,
             None => match self.look_up(found, link)? {
-                Looked::New(page) => return Ok(page),
+                Looked::New(known) => return Ok(known),
                 Looked::Known(known) => known,
             },
         };
@@ -77,15 +107,16 @@ impl Commit<'_> {
         known: KnownPage,
         found: Found,
         link: &NewLink,
-    ) -> Result<PageId, Fault> {
+    ) -> Result<KnownPage, Fault> {
         let liftable = known.reconsider && link.target.verdict.is_ok();
-        if found.depth < known.depth || liftable {
-            let known = self.reconsider(known.page, found, link)?;
-            self.memory
-                .pages
-                .insert((self.crawl, link.target.key), known);
+        if found.depth >= known.depth && !liftable {
+            return Ok(known);
         }
-        Ok(known.page)
+        let known = self.reconsider(known.page, found, link)?;
+        self.memory
+            .pages
+            .insert((self.crawl, link.target.key), known);
+        Ok(known)
     }
 
     /// What memory does not hold is new more often than not, so adding it is tried first.
@@ -109,7 +140,7 @@ impl Commit<'_> {
         self.memory
             .pages
             .insert((self.crawl, link.target.key), known);
-        Ok(Looked::New(page))
+        Ok(Looked::New(known))
     }
 
     fn known(&self, page: PageId, row: &Row) -> KnownPage {
@@ -347,6 +378,6 @@ impl Commit<'_> {
 }
 
 enum Looked {
-    New(PageId),
+    New(KnownPage),
     Known(KnownPage),
 }

@@ -9,7 +9,7 @@
 //! * [`writer`]: the thread that writes, command by command
 //! * [`crawls`]: a crawl's beginning, return and end
 //! * [`commit`]: one transaction of settled visits
-//! * [`links`]: links into pages and rows of the crawl
+//! * [`links`]: links into pages and rows of the crawl; [`known`]: those whose pages it had recognised
 //! * [`edges`]: the links of a page as one row
 //! * [`depth`]: shortest distances, kept true
 //! * [`terrain`]: what a map records besides: classes, depths by origin, edges
@@ -46,6 +46,7 @@ mod explain;
 mod fault;
 mod jobs;
 mod keys;
+mod known;
 mod links;
 mod lock;
 mod open;

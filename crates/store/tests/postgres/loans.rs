@@ -6,6 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use trawl_store::contract::known::KnownLinks;
 use trawl_store::{
     LoanOptions, Store,
     conformance::web::{breadth, fetched},
@@ -332,6 +333,7 @@ async fn a_wait_is_kept_whatever_the_clock_of_the_database_says() {
                 outcome: Outcome::new(OutcomeKind::RateLimited, Some(429), ""),
             },
             links: Vec::new(),
+            known: KnownLinks::default(),
         };
         let update = HostUpdate {
             host: Some(host),

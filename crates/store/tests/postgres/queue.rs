@@ -1,5 +1,6 @@
 //! A crawl's queue is changed by a server while workers have its hosts on loan.
 
+use trawl_store::contract::known::KnownLinks;
 use trawl_store::{
     LoanOptions, PostgresStore, Store,
     conformance::web::{NOW, breadth, fetched, visit},
@@ -25,6 +26,7 @@ fn failed(page: PageId) -> Settlement {
         page,
         end: VisitEnd::Final(Box::new(visit(OutcomeKind::ServerError))),
         links: Vec::new(),
+        known: KnownLinks::default(),
     }
 }
 
@@ -137,6 +139,7 @@ async fn ended(store: &PostgresStore, seed: &NewLink, visit: Visit) -> CrawlId {
         page: page(store, crawl, seed).await,
         end: VisitEnd::Final(Box::new(visit)),
         links: Vec::new(),
+        known: KnownLinks::default(),
     };
     commit(store, crawl, vec![settled]).await;
     let ended = store.set_state(crawl, CrawlState::Completed, "", NOW);

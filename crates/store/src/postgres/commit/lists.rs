@@ -28,7 +28,7 @@ fn made(work: &Work, settled: &[(usize, Pending)]) -> Vec<NewList> {
         let mut text = LinkText::default();
         for link in &settlement.links {
             if let Some(known) = work.known.get(&link.target.key) {
-                text.push(known.page, link);
+                text.push_link(known.page, link);
             }
         }
         // A page that is still pending, or refused, was not looked at.
