@@ -22,17 +22,20 @@ use trawl_store::contract::{
     known::{KnownTarget, Recognised},
     target::LinkTarget,
 };
-use trawl_types::KeySecret;
+use trawl_types::{KeySecret, PageId, UrlKey};
 
 const SHARDS: usize = 4;
 /// Links of a generation, of whatever shard, so that one large site may have all of it: two make about
 /// 10 MB.
 const GENERATION: usize = 7 << 12;
 
-/// A keyed hash of origin and link, so wide that nothing else need be compared. Its lowest bits name the
-/// shard.
+/// A keyed hash of origin and link, so wide that nothing else need be compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Key(u128);
+pub(crate) struct Key {
+    /// By this half it is looked for. The lowest bits name the shard.
+    mark: u64,
+    rest: u64,
+}
 
 /// Where a link leads.
 #[derive(Debug, Clone)]
@@ -56,7 +59,12 @@ struct Link {
 enum Held {
     Nowhere,
     To(Box<LinkTarget>),
-    Page(KnownTarget),
+    /// A [`KnownTarget`], whose fields take less room here.
+    Page {
+        key: UrlKey,
+        page: PageId,
+        depth: u32,
+    },
 }
 
 /// Links and where they stand. The index is small enough to stay near the processor, which the links
@@ -166,7 +174,7 @@ impl LinkMemory {
 impl Key {
     /// By which the store names the link.
     pub(crate) fn mark(self) -> Option<NonZeroU64> {
-        NonZeroU64::new(self.0 as u64)
+        NonZeroU64::new(self.mark)
     }
 }
 
@@ -179,8 +187,11 @@ impl OfOrigin<'_> {
     pub(crate) fn key(&self, href: &str) -> Key {
         let mut hasher = self.hasher;
         hasher.write(href.as_bytes());
-        let hash = hasher.finish128().as_u128();
-        Key(hash - hash % SHARDS as u128 + self.shard as u128)
+        let hash = hasher.finish128();
+        Key {
+            mark: hash.h1 - hash.h1 % SHARDS as u64 + self.shard as u64,
+            rest: hash.h2,
+        }
     }
 
     /// What is remembered of links, all of a page at once. They are looked for first, then glanced at
@@ -235,9 +246,9 @@ struct Found<'s> {
 impl Link {
     /// Brings it near the processor. What comes out is of no use.
     fn glance(&self) -> u64 {
-        self.key.0 as u64
+        self.key.mark
             ^ match &self.held {
-                Held::Nowhere | Held::Page(_) => 0,
+                Held::Nowhere | Held::Page { .. } => 0,
                 Held::To(target) => target.glance(),
             }
     }
@@ -248,7 +259,7 @@ impl Held {
         match known {
             Known::Nowhere => Self::Nowhere,
             Known::To(target) => Self::To(Box::new(target)),
-            Known::Page(page) => Self::Page(page),
+            Known::Page(KnownTarget { key, page, depth }) => Self::Page { key, page, depth },
         }
     }
 
@@ -256,14 +267,18 @@ impl Held {
         match self {
             Self::Nowhere => Known::Nowhere,
             Self::To(target) => Known::To(LinkTarget::clone(target)),
-            Self::Page(page) => Known::Page(*page),
+            Self::Page { key, page, depth } => Known::Page(KnownTarget {
+                key: *key,
+                page: *page,
+                depth: *depth,
+            }),
         }
     }
 }
 
 impl Generation {
     fn find(&self, key: Key) -> Option<&Link> {
-        let place = self.index.get(&(key.0 as u64))?;
+        let place = self.index.get(&key.mark)?;
         self.links.get(*place as usize)
     }
 
@@ -281,7 +296,7 @@ impl Generation {
             // Room that is not used costs nothing; links that are moved to larger room do.
             self.links.reserve_exact(GENERATION);
         }
-        self.index.insert(key.0 as u64, self.links.len() as u32);
+        self.index.insert(key.mark, self.links.len() as u32);
         self.links.push(Link { key, held });
     }
 
@@ -290,7 +305,7 @@ impl Generation {
         let links = std::mem::take(&mut self.links);
         self.index.clear();
         for link in links {
-            if !matches!(link.held, Held::Page(_)) {
+            if !matches!(link.held, Held::Page { .. }) {
                 self.insert(link.key, link.held);
             }
         }
@@ -318,10 +333,10 @@ impl Shard {
             let key = match &link.held {
                 Held::Nowhere => continue,
                 Held::To(target) => target.key,
-                Held::Page(page) => page.key,
+                Held::Page { key, .. } => *key,
             };
             if key == said.target.key {
-                link.held = Held::Page(said.target);
+                link.held = Held::of(Known::Page(said.target));
             }
         }
     }
@@ -348,8 +363,6 @@ impl Shard {
 
 #[cfg(test)]
 mod tests {
-    use trawl_types::{PageId, UrlKey};
-
     use super::*;
 
     fn memory() -> LinkMemory {
@@ -425,7 +438,7 @@ mod tests {
     fn keys_that_share_a_half_are_not_mistaken_for_each_other() {
         let memory = memory();
         let links = memory.of_origin("o");
-        let (one, other) = (Key(7 | 1 << 64), Key(7 | 2 << 64));
+        let (one, other) = (Key { mark: 7, rest: 1 }, Key { mark: 7, rest: 2 });
         links.learn(vec![(one, target("one"))]);
         assert!(links.recall(&[Some(one)])[0].is_some());
         assert!(links.recall(&[Some(other)])[0].is_none());
@@ -439,7 +452,8 @@ mod tests {
     fn what_two_learn_at_once_is_remembered_once() {
         let memory = memory();
         let links = memory.of_origin("o");
-        links.learn(vec![(Key(1), target("t")), (Key(1), target("t"))]);
+        let key = links.key("/x");
+        links.learn(vec![(key, target("t")), (key, target("t"))]);
         assert_eq!(links.memory.read(links.here()).young.links.len(), 1);
     }
 
