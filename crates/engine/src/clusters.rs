@@ -107,8 +107,8 @@ fn refuse_links(settlement: &mut Settlement, size: u32, most: u32) {
 
 #[cfg(test)]
 mod tests {
-    use trawl_store::contract::known::KnownLinks;
     use trawl_store::contract::{
+        known::KnownLinks,
         target::LinkTarget,
         write::{Digest, NewLink, Visit},
     };

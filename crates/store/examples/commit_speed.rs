@@ -8,11 +8,13 @@
 
 use std::{collections::VecDeque, time::Instant};
 
-use trawl_store::contract::known::KnownLinks;
 use trawl_store::{
     OpenOptions, SqliteStore, Store,
     contract::target::LinkTarget,
-    contract::write::{Admission, CommitBatch, NewLink, Settlement, Visit, VisitEnd, WriteRules},
+    contract::{
+        known::KnownLinks,
+        write::{Admission, CommitBatch, NewLink, Settlement, Visit, VisitEnd, WriteRules},
+    },
 };
 use trawl_types::{
     CrawlId, CrawlSpec, HostId, KeySecret, LinkKind, LinkRel, Outcome, OutcomeKind, PageId, Place,

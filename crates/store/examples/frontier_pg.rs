@@ -18,10 +18,10 @@ use std::{
 
 use futures_util::SinkExt;
 use tokio_postgres::NoTls;
-use trawl_store::contract::known::KnownLinks;
 use trawl_store::{
     LoanOptions, PostgresOptions, PostgresStore, Store,
     contract::{
+        known::KnownLinks,
         loans::ReturnedHost,
         read::PendingUrl,
         target::LinkTarget,

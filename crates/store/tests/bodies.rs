@@ -6,11 +6,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use trawl_store::contract::known::KnownLinks;
 use trawl_store::{
     OpenOptions, SqliteStore, Store,
     conformance::web::{Crawl, NOW, breadth, visit},
     contract::{
+        known::KnownLinks,
         overview::{Overview, Purge},
         write::{Settlement, Visit, VisitEnd},
     },

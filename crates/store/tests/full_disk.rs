@@ -3,11 +3,13 @@
 
 use std::{path::Path, process::Command};
 
-use trawl_store::contract::known::KnownLinks;
 use trawl_store::{
     OpenOptions, SqliteStore, Store, StoreError,
     conformance::web::{Crawl, NOW, breadth, fetched, visit},
-    contract::write::{CommitBatch, Settlement, Visit, VisitEnd},
+    contract::{
+        known::KnownLinks,
+        write::{CommitBatch, Settlement, Visit, VisitEnd},
+    },
     segment::{self, Record},
 };
 use trawl_types::{OutcomeKind, PageId};

@@ -7,11 +7,13 @@ use std::path::{Path, PathBuf};
 
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use rusqlite::Connection;
-use trawl_store::contract::known::KnownLinks;
 use trawl_store::{
     OpenOptions, SqliteStore, Store,
     conformance::web::{Crawl, NOW, breadth, fetched, visit},
-    contract::write::{Settlement, Visit, VisitEnd},
+    contract::{
+        known::KnownLinks,
+        write::{Settlement, Visit, VisitEnd},
+    },
     segment,
 };
 use trawl_types::{CrawlId, OutcomeKind, Sequence};

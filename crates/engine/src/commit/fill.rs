@@ -45,8 +45,8 @@ impl Fill {
 
 #[cfg(test)]
 mod tests {
-    use trawl_store::contract::known::KnownLinks;
     use trawl_store::contract::{
+        known::KnownLinks,
         target::LinkTarget,
         write::{NewLink, Settlement, VisitEnd},
     };

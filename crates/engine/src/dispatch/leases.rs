@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use trawl_frontier::{Lease, LeaseId, Moment, Report, Work};
-use trawl_store::contract::known::KnownLinks;
-use trawl_store::contract::write::{Settlement, Visit, VisitEnd};
+use trawl_store::contract::{
+    known::KnownLinks,
+    write::{Settlement, Visit, VisitEnd},
+};
 use trawl_types::{
     CrawlId, HostId, Outcome, OutcomeKind, Reason, ReasonCode, Scheme, UnixMillis,
     spec::RobotsPolicy,

@@ -13,10 +13,10 @@ use tokio::{
     task::JoinHandle,
 };
 use trawl_frontier::{LeaseId, Moment, Report};
-use trawl_store::contract::known::KnownLinks;
 use trawl_store::{
     StoreError,
     contract::{
+        known::KnownLinks,
         loans::{HostLoans, LoanedHost, ReturnedHost},
         read::StoredHost,
         write::{Settlement, VisitEnd},

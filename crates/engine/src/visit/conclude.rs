@@ -3,8 +3,10 @@
 use trawl_extract::PageFacts;
 use trawl_fetch::Head;
 use trawl_frontier::{Health, Report, Suspend, backoff_ms};
-use trawl_store::contract::known::KnownLinks;
-use trawl_store::contract::write::{Settlement, Visit, VisitEnd};
+use trawl_store::contract::{
+    known::KnownLinks,
+    write::{Settlement, Visit, VisitEnd},
+};
 use trawl_types::{
     Outcome, OutcomeKind,
     spec::{Politeness, RateLimitPolicy},

@@ -3,10 +3,10 @@
 use trawl_types::{CrawlSpec, LinkKind, OutcomeKind, PageRecord, PageState, ReasonCode, Sequence};
 
 use super::web::{Crawl, NOW, breadth, judged, link, refused, visit};
-use crate::contract::known::KnownLinks;
 use crate::{
     contract::{
         Store,
+        known::KnownLinks,
         write::{CommitBatch, Digest, Settlement, Visit, VisitEnd},
     },
     segment::encode_content,

@@ -5,9 +5,9 @@ use trawl_types::{
 };
 
 use super::web::{Asked, Crawl, HOST, breadth, fetched, judged, link, names, refused, rules};
-use crate::contract::known::KnownLinks;
 use crate::contract::{
     Store,
+    known::KnownLinks,
     target::LinkTarget,
     write::{HostUpdate, Settlement, StoredRobots, Suspended, VisitEnd, WriteRules},
 };

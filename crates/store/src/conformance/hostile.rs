@@ -3,9 +3,9 @@
 use trawl_types::{CrawlId, HostId, OutcomeKind, PageId, Sequence, UrlKey};
 
 use super::web::{Crawl, breadth, link, visit};
-use crate::contract::known::KnownLinks;
 use crate::contract::{
     Store, StoreError,
+    known::KnownLinks,
     target::LinkTarget,
     write::{NewLink, Settlement, Visit, VisitEnd},
 };

@@ -5,9 +5,9 @@ use trawl_types::{
 };
 
 use super::web::{Crawl, NOW, breadth, fetched, refused, visit};
-use crate::contract::known::KnownLinks;
 use crate::contract::{
     Store, StoreError,
+    known::KnownLinks,
     write::{CommitBatch, Settlement, VisitEnd},
 };
 

@@ -3,9 +3,9 @@
 use trawl_types::{CrawlId, CrawlState, OutcomeKind, Sequence, UnixMillis};
 
 use super::web::{Crawl, HOST, NOW, breadth, visit};
-use crate::contract::known::KnownLinks;
 use crate::contract::{
     Store,
+    known::KnownLinks,
     overview::{FoundPage, HostFilter, HostOrder, Overview, PageFilter, Purge, Whose, Window},
     write::{Settlement, Visit, VisitEnd},
 };

@@ -3,9 +3,9 @@
 use trawl_types::{HostId, Outcome, OutcomeKind, PageState, ReasonCode, UnixMillis};
 
 use super::web::{Crawl, HOST, NOW, breadth, refused, visit};
-use crate::contract::known::KnownLinks;
 use crate::contract::{
     Store,
+    known::KnownLinks,
     overview::Overview,
     queue::{Planted, QueueChange, QueueFilter, QueueState, QueuedUrl, Requeue},
     write::{CommitBatch, HostUpdate, Settlement, Suspended, VisitEnd},

@@ -3,10 +3,10 @@
 use trawl_types::{CrawlSpec, HostId, OutcomeKind, Sequence, spec::SitemapPolicy};
 
 use super::web::{Crawl, NOW, breadth, fetched, link, visit};
-use crate::contract::known::KnownLinks;
 use crate::{
     contract::{
         Store,
+        known::KnownLinks,
         read::StoredLink,
         write::{HostUpdate, Settlement, Suspended, Visit, VisitEnd},
     },

@@ -3,10 +3,10 @@
 use trawl_types::{CrawlState, OutcomeKind, ReasonCode, Sequence, UnixMillis};
 
 use super::web::{Crawl, NOW, breadth, fetched, link, refused, visit};
-use crate::contract::known::KnownLinks;
 use crate::{
     contract::{
         Store,
+        known::KnownLinks,
         overview::{Overview, Whose, Window},
         upkeep::{Ageing, Cutoff, Upkeep, clean, miscounts},
         write::{Digest, Settlement, Visit, VisitEnd},

@@ -7,9 +7,9 @@ use trawl_types::{
     ReasonCode, UnixMillis, UrlKey, record::PageStanding, spec::Order,
 };
 
-use crate::contract::known::KnownLinks;
 use crate::contract::{
     Store,
+    known::KnownLinks,
     read::{CrawlCounts, PendingUrl},
     target::LinkTarget,
     write::{

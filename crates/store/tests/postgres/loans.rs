@@ -6,11 +6,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use trawl_store::contract::known::KnownLinks;
 use trawl_store::{
     LoanOptions, Store,
     conformance::web::{breadth, fetched},
-    contract::write::{CommitBatch, HostUpdate, Settlement, VisitEnd},
+    contract::{
+        known::KnownLinks,
+        write::{CommitBatch, HostUpdate, Settlement, VisitEnd},
+    },
 };
 use trawl_types::{HostId, Outcome, OutcomeKind, Sequence, UnixMillis};
 

@@ -1,10 +1,10 @@
 //! A crawl's queue is changed by a server while workers have its hosts on loan.
 
-use trawl_store::contract::known::KnownLinks;
 use trawl_store::{
     LoanOptions, PostgresStore, Store,
     conformance::web::{NOW, breadth, fetched, visit},
     contract::{
+        known::KnownLinks,
         overview::{Overview, Purge},
         queue::{QueueChange, Requeue},
         write::{CommitBatch, HostUpdate, NewLink, Settlement, Suspended, Visit, VisitEnd},
