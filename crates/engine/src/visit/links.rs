@@ -66,14 +66,7 @@ pub(crate) fn links_of(
     let recalled = memory.recall(&keys);
     let mut news = Vec::new();
     let mut seen = FxHashMap::with_capacity_and_hasher(found.len(), FxBuildHasher);
-    let mut links = Links {
-        new: Vec::new(),
-        known: KnownLinks::at(parent.depth, memory.of_store()),
-    };
-    let is_known = |known: &&Option<Known>| matches!(known, Some(Known::Page(_)));
-    let known = recalled.iter().filter(is_known).count();
-    links.known.make_room(known);
-    links.new.reserve(found.len() - known);
+    let mut links = Links::with_room(&recalled, KnownLinks::at(parent.depth, memory.of_store()));
     for ((link, key), recalled) in found.into_iter().zip(keys).zip(recalled) {
         let rel = rel_of(&link, nofollow);
         let depth = parent.depth_of(link.kind);
@@ -103,10 +96,7 @@ pub(crate) fn links_of(
             Entry::Occupied(at) => links.may_follow(*at.get(), target),
             Entry::Vacant(at) => {
                 at.insert(First::New(links.new.len()));
-                links.push_new(NewLink {
-                    mark: key.and_then(Key::mark),
-                    ..as_link(target, link, rel)
-                });
+                links.push_new(as_link(target, link, rel, key));
             }
         }
     }
@@ -122,6 +112,15 @@ enum First {
 }
 
 impl Links {
+    /// Links that will most likely be as many, and of which as many will be known.
+    fn with_room(recalled: &[Option<Known>], mut known: KnownLinks) -> Self {
+        let is_known = |link: &&Option<Known>| matches!(link, Some(Known::Page(_)));
+        let most = recalled.iter().filter(is_known).count();
+        known.make_room(most);
+        let new = Vec::with_capacity(recalled.len() - most);
+        Self { new, known }
+    }
+
     fn push_known(&mut self, to: KnownTarget, link: &PageLink<'_>, rel: LinkRel) {
         let PageLink { kind, place, .. } = *link;
         self.known.push(to, kind, rel, place, &link.anchor);
@@ -159,7 +158,7 @@ fn keys_of(
     found.iter().map(&mut key_of).collect()
 }
 
-fn as_link(target: LinkTarget, link: PageLink<'_>, rel: LinkRel) -> NewLink {
+fn as_link(target: LinkTarget, link: PageLink<'_>, rel: LinkRel, key: Option<Key>) -> NewLink {
     NewLink {
         target,
         kind: link.kind,
@@ -167,7 +166,7 @@ fn as_link(target: LinkTarget, link: PageLink<'_>, rel: LinkRel) -> NewLink {
         place: link.place,
         anchor: link.anchor,
         chain: Vec::new(),
-        mark: None,
+        mark: key.and_then(Key::mark),
     }
 }
 

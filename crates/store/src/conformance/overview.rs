@@ -2,12 +2,11 @@
 
 use trawl_types::{CrawlId, CrawlState, OutcomeKind, Sequence, UnixMillis};
 
-use super::web::{Crawl, HOST, NOW, breadth, visit};
+use super::web::{Crawl, HOST, NOW, breadth, ended, visit};
 use crate::contract::{
     Store,
-    known::KnownLinks,
     overview::{FoundPage, HostFilter, HostOrder, Overview, PageFilter, Purge, Whose, Window},
-    write::{Settlement, Visit, VisitEnd},
+    write::Visit,
 };
 
 fn everything() -> PageFilter {
@@ -39,16 +38,7 @@ fn named(pages: &[FoundPage]) -> Vec<&str> {
 
 async fn end(crawl: &Crawl<'_>, name: &str, visit: Visit) {
     let page = crawl.page(name).await;
-    let end = VisitEnd::Final(Box::new(visit));
-    let links = Vec::new();
-    crawl
-        .commit(vec![Settlement {
-            page,
-            end,
-            links,
-            known: KnownLinks::default(),
-        }])
-        .await;
+    crawl.commit(vec![ended(page, visit)]).await;
 }
 
 /// Two crawls: `a`, then a copy of it and a failure; then `a` again.

@@ -2,7 +2,7 @@
 
 use trawl_types::{HostId, Outcome, OutcomeKind, PageState, ReasonCode, UnixMillis};
 
-use super::web::{Crawl, HOST, NOW, breadth, refused, visit};
+use super::web::{Crawl, HOST, NOW, breadth, ended, refused, visit};
 use crate::contract::{
     Store,
     known::KnownLinks,
@@ -18,16 +18,7 @@ fn named(urls: &[QueuedUrl]) -> Vec<&str> {
 
 async fn end(crawl: &Crawl<'_>, name: &str, kind: OutcomeKind) {
     let page = crawl.page(name).await;
-    let end = VisitEnd::Final(Box::new(visit(kind)));
-    let links = Vec::new();
-    crawl
-        .commit(vec![Settlement {
-            page,
-            end,
-            links,
-            known: KnownLinks::default(),
-        }])
-        .await;
+    crawl.commit(vec![ended(page, visit(kind))]).await;
 }
 
 fn failed() -> Requeue {

@@ -200,9 +200,17 @@ pub fn redirect(store: &dyn Store, name: &str) -> NewLink {
 
 pub fn fetched(page: PageId, links: Vec<NewLink>) -> Settlement {
     Settlement {
-        page,
-        end: VisitEnd::Final(Box::new(visit(OutcomeKind::Fetched))),
         links,
+        ..ended(page, visit(OutcomeKind::Fetched))
+    }
+}
+
+/// A visit that ended and found no links.
+pub fn ended(page: PageId, visit: Visit) -> Settlement {
+    Settlement {
+        page,
+        end: VisitEnd::Final(Box::new(visit)),
+        links: Vec::new(),
         known: KnownLinks::default(),
     }
 }
